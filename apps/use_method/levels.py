@@ -56,10 +56,11 @@ def limit_text(limit: float, unit: str) -> str:
     return with_unit(limit, unit) if unit.startswith("bytes") else f"{limit:,g}{NBSP}{unit}".rstrip()
 
 
-def steps(at: Floats) -> Floats:
+def steps(samples: MetricSamples) -> Floats:
     """Duration of each value, s: since the previous value; for the first and after a gap, the usual step."""
+    at = samples.at
     if len(at) < 2:
-        return np.ones(len(at))
+        return np.full(len(at), samples.alone)
     between = np.diff(at)
     # The median without np.median's overhead on short arrays: it is computed for each rule.
     usual = float(np.partition(between, len(between) // 2)[len(between) // 2])
@@ -70,7 +71,7 @@ def steps(at: Floats) -> Floats:
 def mean(samples: MetricSamples) -> float | None:
     """Time-weighted mean; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
-    weights = steps(samples.at)[seen]
+    weights = steps(samples)[seen]
     if not seen.any() or not weights.sum():
         return None
     return float(np.average(samples.values[seen], weights=weights))
@@ -79,7 +80,7 @@ def mean(samples: MetricSamples) -> float | None:
 def total(samples: MetricSamples) -> float | None:
     """Increase of a counter: its rates times their durations; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
-    return float((samples.values * steps(samples.at))[seen].sum()) if seen.any() else None
+    return float((samples.values * steps(samples))[seen].sum()) if seen.any() else None
 
 
 def peak(samples: MetricSamples) -> float | None:
@@ -88,7 +89,7 @@ def peak(samples: MetricSamples) -> float | None:
 
 def stretches(samples: MetricSamples, beyond: "np.typing.NDArray[np.bool_]") -> list[Span]:
     """Uninterrupted spans with `beyond` true; an unobserved value ends one."""
-    lengths = steps(samples.at)
+    lengths = steps(samples)
     found: list[Span] = []
     start: float | None = None
     for place, is_beyond in enumerate(beyond):
@@ -120,7 +121,7 @@ def beyond(samples: MetricSamples, limit: float, limits: LevelLimits) -> Beyond:
     over[seen] = samples.values[seen] >= limit
     found = stretches(samples, over)
     long_enough = [span for span in found if span[1] - span[0] >= limits.hold - SLACK]
-    lengths = steps(samples.at)
+    lengths = steps(samples)
     observed = float(lengths[seen].sum())
     enough = bool(long_enough) or int(over.sum()) >= limits.least
     lasting = enough and observed > 0 and float(lengths[over].sum()) >= limits.share * observed
@@ -149,7 +150,7 @@ def judge(
 def over_words(spans: Sequence[Span], limit: float, unit: str, highest: float | None, samples: MetricSamples) -> str:
     """“at least 90 % for 12 s of 60 s, from 46 s on, highest 99.4 %”."""
     length = sum(end - start for start, end in spans)
-    observed = float(steps(samples.at)[~np.isnan(samples.values)].sum())
+    observed = float(steps(samples)[~np.isnan(samples.values)].sum())
     whole = length >= observed - 1.5
     when = "all the time" if whole else f"for {format_duration(round(length, 1))} of {format_duration(round(observed))}"
     since = "" if whole else f", from {format_duration(round(max(0.0, spans[0][0]), 1))} on"

@@ -48,11 +48,13 @@ SEVERITY = {UseLevel.NOT_OBSERVABLE: 0, UseLevel.OK: 1, UseLevel.WATCH: 2, UseLe
 @dataclass(frozen=True)
 class MetricSamples:
     """One metric on one node in the measured phase: `values` at `at` (s on the run's clock, rising); NaN: not observed.
-    Counters are rates, 1/s, each over the time since the previous sample. `resets`: times at which the counter fell."""
+    Counters are rates, 1/s, each over the time since the previous sample. `resets`: times at which the counter fell.
+    `alone`: s that the value stands for where it is the only one."""
 
     at: Floats
     values: Floats
     resets: tuple[float, ...] = ()
+    alone: float = 1.0
 
 
 @dataclass(frozen=True)

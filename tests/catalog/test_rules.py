@@ -27,6 +27,8 @@ from apps.catalog.metrics.standard import CURATED
         "wsrep_flow_control_paused",
         "wsrep_commit_oooe",
         "Slaves_connected",
+        "Global_connection_memory",
+        "Ongoing_anonymous_transaction_count",
     ],
 )
 def test_what_stands_at_a_level_is_a_gauge(name: str) -> None:

@@ -38,6 +38,15 @@ def test_a_single_sample_of_a_short_phase_is_no_level() -> None:
     assert level([99.0, 99.0, 10.0, 10.0]) is UseLevel.SATURATED
 
 
+def test_the_only_value_of_a_long_period_stands_for_its_period() -> None:
+    alone = MetricSamples(np.array([60.0]), np.array([99.5]), alone=60.0)
+    found = judge(alone, LIMITS, unit="%")
+    assert found is not None
+    assert (found.level, found.spans) == (UseLevel.SATURATED, ((0.0, 60.0),))
+    assert total(alone) == 99.5 * 60
+    assert level([99.5]) is UseLevel.OK
+
+
 def test_an_error_that_holds_is_one_however_long_the_phase() -> None:
     found = judge(samples([0.0] * 300 + [1.0] * 3), LevelLimits(None, 1.0, level=UseLevel.ERROR), unit="s")
     assert found is not None

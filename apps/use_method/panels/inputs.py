@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
+import numpy as np
+
 from apps.catalog.models import HardwareClass
 from apps.catalog.models import Node as CatalogNode
 from apps.catalog.pure import PUBLISHED, derived_metrics, period_of
@@ -13,6 +15,7 @@ from apps.runs.api import nodes as queries_nodes
 from apps.runs.models import Event, Measurement, Run, RunNode, Series, Stream
 from apps.runs.pure import CLIENT, VARIABLES
 from apps.use_method.resource_table import METRICS
+from apps.use_method.resources.aurora import CLOUDWATCH
 from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
@@ -39,12 +42,17 @@ def facts(run: Run) -> RunFacts:
         client=_client(nodes),
         threads=run.load_level.threads,
         rate=run.load_level.rate,
-        aws=run.system.aws_kind,
+        # A run from another installation says so by its nodes alone: an archive does not name places at AWS.
+        aws=run.system.aws_kind or ("instance" if any(map(_is_clouds, (node.name for node in nodes))) else ""),
         complaints=tuple(_complaint(event) for event in events if _is_complaint(event, measured)),
         events=tuple(_moment(event) for event in events if event.kind not in OTHER_EVENTS),
         throughput=found.get(run.workload.primary_metric.key),
         headlines=found,
     )
+
+
+def _is_clouds(node: str) -> bool:
+    return node.startswith(CLOUDWATCH)
 
 
 def _measured(run: Run) -> Span | None:
@@ -82,7 +90,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     keys |= {spec.key for spec in derived_metrics.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
     # CloudWatch dates a value by the end of its period.
-    late = LONGEST_PERIOD if run.system.aws_kind else 0
+    late = LONGEST_PERIOD if run.system.aws_kind or any(_is_clouds(name) for name, *_ in rows) else 0
     reach = (measured[0], measured[1] + late) if measured else None
     found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=reach)
     series: dict[str, dict[str, MetricSamples]] = defaultdict(dict)
@@ -108,7 +116,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
             variables=variables,
             series=series.get(name, {}),
             # CloudWatch's metrics of an instance form a node of their own.
-            hardware=hardware.get(name.removeprefix("cloudwatch:")),
+            hardware=hardware.get(name.removeprefix(CLOUDWATCH)),
             events=events,
             until=until,
             apart=generator_apart or name in elsewhere,
@@ -142,7 +150,8 @@ def _samples(series: SeriesValues, measured: Span | None) -> MetricSamples:
         if period and not kept.any():
             kept = (at > start) & (at - period < end)
         at, values = at[kept], values[kept]
-    return MetricSamples(at, values, series.resets)
+    usual = float(np.median(np.diff(series.at))) if len(series.at) > 1 else 1.0
+    return MetricSamples(at, values, series.resets, alone=float(period or usual))
 
 
 def _node(

@@ -104,7 +104,7 @@ def left(samples: MetricSamples, limits: tuple[float, float], *, unit: str, metr
         below = np.zeros(len(seen), np.bool_)
         below[seen] = samples.values[seen] < limit
         if below.any():
-            lengths = steps(samples.at)
+            lengths = steps(samples)
             spans = tuple((float(samples.at[i] - lengths[i]), float(samples.at[i])) for i in np.flatnonzero(below))
             words = f"below {limit:g} {for_and_from(spans)}, least {with_unit(least, unit)}"
             return RuleResult(level, least, words, metric, None, spans)

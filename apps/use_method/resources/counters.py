@@ -12,9 +12,12 @@ from apps.use_method.values import Floats, MetricSamples, NodeFacts, RuleResult,
 STATUS = "mysql.status."
 CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
 SAMPLING = "agent.statements"
-# Threads_running includes threads that send to replicas, receive and apply, though they serve no client.
+# Threads_running includes threads that send to replicas and, in MariaDB, that receive and apply, though they serve no
+# client. MySQL counts its replicas only where they acknowledge.
 DUMPS = STATUS + "Slaves_connected"
+ACKNOWLEDGE = tuple(STATUS + f"Rpl_semi_sync_{name}_clients" for name in ("source", "master"))
 REPLICA = ("mysql.replication.io_running", "mysql.replication.sql_running")
+BESIDE = (DUMPS, *ACKNOWLEDGE, *REPLICA)
 QUESTIONS, COMMITS = STATUS + "Questions", STATUS + "Com_commit"
 WRITES = tuple(STATUS + name for name in ("Com_insert", "Com_update", "Com_delete"))
 FROM_THE_FIRST = "from the first on"
@@ -148,7 +151,9 @@ def own_statements(node: NodeFacts) -> float:
 
 def idle_running(node: NodeFacts) -> float:
     """Threads_running without client statements: the sampler's own and those of replication, mean of the phase."""
-    return 1.0 + sum(mean(node.series[key]) or 0.0 for key in (DUMPS, *REPLICA) if key in node.series)
+    version = node.variables.get("version", "").lower()
+    keys = ACKNOWLEDGE if version and "mariadb" not in version else (DUMPS, *REPLICA)
+    return 1.0 + sum(mean(node.series[key]) or 0.0 for key in keys if key in node.series)
 
 
 def transactions(node: NodeFacts) -> float | None:

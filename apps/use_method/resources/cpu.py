@@ -7,7 +7,7 @@ import numpy as np
 from apps.runs.pure import MOST_STOLEN
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.levels import LevelLimits, judge, mean
-from apps.use_method.resources.counters import DUMPS, REPLICA, gauge, idle_running, unseen, with_words
+from apps.use_method.resources.counters import BESIDE, gauge, idle_running, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, held_at
 from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
@@ -144,7 +144,7 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="statements running for each CPU",
             unit="threads",
-            metrics=(RUNNING, ACTIVE, BUSY, CPUS, DUMPS, *REPLICA),
+            metrics=(RUNNING, ACTIVE, BUSY, CPUS, *BESIDE),
             formula="(Threads_running − the sampler's own − threads of replication) / CPUs; of PostgreSQL, active "
             f"client sessions / CPUs; counted only while the CPUs are {BUSY_FROM:g} % busy or more",
             limits=RUNNING_LIMITS.words("threads"),

@@ -166,7 +166,7 @@ def state(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     other = ~np.isnan(samples.values) & (samples.values != SYNCED)
     refusing = max(_zero(node, PRIMARY), _zero(node, READY), key=len)
     spans = tuple(stretches(samples, other)) or refusing
-    length = float(steps(samples.at)[other].sum())
+    length = float(steps(samples)[other].sum())
     if not spans:
         return RuleResult(UseLevel.OK, 0.0, "synced all the time", STATE)
     first = int(samples.values[other][0]) if other.any() else SYNCED

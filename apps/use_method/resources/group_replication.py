@@ -117,7 +117,7 @@ def state(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def _length(samples: MetricSamples, where: "np.typing.NDArray[np.bool_]") -> float:
-    return float(steps(samples.at)[where].sum())
+    return float(steps(samples)[where].sum())
 
 
 def _limits_of(variable: str) -> str:

@@ -6,20 +6,22 @@ from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, stall_words, stalls
 from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
-# MariaDB and Percona Server; MySQL since 8.0.30.
-AGES = ("derived.redo.checkpoint_age", "derived.redo.in_use")
+AGE = "derived.redo.checkpoint_age"  # MariaDB and Percona Server
+IN_USE = "derived.redo.in_use"  # MySQL since 8.0.30
 WAITS = STATUS + "Innodb_log_waits"
 PENDING = tuple(STATUS + name for name in ("Innodb_os_log_pending_fsyncs", "Innodb_data_pending_fsyncs"))
 AGE_LIMITS = LevelLimits(watch=90.0, saturated=95.0)
+# The same shares of where MySQL's writers wait: 30/32 of the capacity, of which 5 % and once more 5 % stay free.
+IN_USE_LIMITS = LevelLimits(watch=76.0, saturated=80.0)
 WAIT_LIMITS = LevelLimits(watch=None, saturated=1.0)
 PENDING_LIMITS = LevelLimits(watch=1.0, saturated=None)
 AURORA = "Aurora has no redo log of its own: its storage applies the changes"
 
 
 def age(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    for key in AGES:
+    for key, limits in ((AGE, AGE_LIMITS), (IN_USE, IN_USE_LIMITS)):
         if key in node.series:
-            return judge(node.series[key], AGE_LIMITS, unit="%", metric=key)
+            return judge(node.series[key], limits, unit="%", metric=key)
     return None
 
 
@@ -42,13 +44,14 @@ RESOURCE = Resource(
             aspect=Aspect.UTILIZATION,
             title="checkpoint age",
             unit="%",
-            metrics=AGES,
+            metrics=(AGE, IN_USE),
             formula="Innodb_checkpoint_age / Innodb_checkpoint_max_age; "
             "MySQL: (current_lsn - checkpoint_lsn) / capacity of Innodb_redo_log_*",
-            limits=AGE_LIMITS.words("%"),
-            reason="From about 7/8 on the server flushes ahead of need, and at 100 % all writers wait until pages are "
-            "written; MariaDB keeps it near 7/8 under a light load, which alone is harmless.",
-            literature="MariaDB, MDEV-25113 (page cleaner before furious flush); MySQL 8.4 Reference Manual, 17.6.5",
+            limits=f"{AGE_LIMITS.words('%')}; MySQL: watch from 76 % on, saturated from 80 % on",
+            reason="From about 7/8 on the server flushes ahead of need, and at 100 % (MySQL: 84 %) all writers wait "
+            "until pages are written; MariaDB keeps it near 7/8 under a light load, which alone is harmless.",
+            literature="MariaDB, MDEV-25113 (page cleaner before furious flush); MySQL 8.4 Reference Manual, 17.6.5; "
+            "MySQL's source, log0files_capacity.cc",
             sources={
                 "MariaDB": "SHOW GLOBAL STATUS",
                 "MySQL": "SHOW GLOBAL STATUS from 8.0.30 on; not reported before",

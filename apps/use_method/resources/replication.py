@@ -84,7 +84,7 @@ def _without_older(
     """Backlog of an earlier load is "watch", not saturation by this one."""
     if found.level is UseLevel.OK or not older.any():
         return found
-    length = format_duration(round(float(steps(samples.at)[older].sum()), 1))
+    length = format_duration(round(float(steps(samples)[older].sum()), 1))
     words = f"{found.words}; for {length} it was still at what was written before this load"
     own = judge(replace(samples, values=np.where(older, np.nan, samples.values)), limits, unit="")
     is_own = own is not None and own.level is found.level
@@ -140,7 +140,7 @@ def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 def _risen(samples: MetricSamples) -> Floats:
     """Increase of a counter since the first sample; unobserved samples add nothing."""
-    found: Floats = np.cumsum(np.nan_to_num(samples.values) * steps(samples.at))
+    found: Floats = np.cumsum(np.nan_to_num(samples.values) * steps(samples))
     return found - found[0] if len(found) else found
 
 

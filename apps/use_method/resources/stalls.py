@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from apps.core.units import format_duration
 from apps.use_method.levels import SLACK, steps, stretches
 from apps.use_method.resources.counters import (
-    DUMPS,
+    BESIDE,
     QUESTIONS,
-    REPLICA,
     RUNNING,
     SAMPLING,
     STATUS,
@@ -19,6 +18,7 @@ from apps.use_method.resources.counters import (
     own_statements,
     together,
 )
+from apps.use_method.resources.redo_log import AGE, AGE_LIMITS, IN_USE, IN_USE_LIMITS
 from apps.use_method.values import Floats, MetricSamples, Moment, NodeFacts, RuleResult, RunFacts, Span, UseLevel
 
 ROWS_NOW = STATUS + "Innodb_row_lock_current_waits"
@@ -26,9 +26,10 @@ PAGES = STATUS + "Innodb_buffer_pool_read_requests"
 # MariaDB and MySQL before 8.0.26; MySQL since.
 SEMI_SYNC = tuple(STATUS + f"Rpl_semi_sync_{name}_wait_sessions" for name in ("master", "source"))
 FSYNCS, READS = STATUS + "Innodb_data_pending_fsyncs", STATUS + "Innodb_data_pending_reads"
-REDO = "derived.redo.checkpoint_age"
+# The redo log is full from there on, %.
+REDO = {AGE: AGE_LIMITS.saturated or 100.0, IN_USE: IN_USE_LIMITS.saturated or 100.0}
 CLUSTER = STATUS + "wsrep_cluster_size"
-METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, *SEMI_SYNC, FSYNCS, READS, REDO, CLUSTER, DUMPS, *REPLICA)
+METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, *SEMI_SYNC, FSYNCS, READS, *REDO, CLUSTER, *BESIDE)
 
 HOLD = 3.0  # s
 FEWEST = 2.0  # connections that wait
@@ -38,7 +39,6 @@ PILE, STILL_PILED = 10.0, 0.2
 USUAL = 90  # percentile
 LEAST = 20.0  # statements/s: a load with fewer has seconds without any
 NEAR = 1.0  # s around a statement
-FULL = 95.0  # % of the redo log
 IDLE = 0.05  # of the usual reads of pages
 
 
@@ -60,7 +60,8 @@ def stall(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     at, (running, asked) = together(node.series, (RUNNING, QUESTIONS))
     own = own_statements(node)
     # The server counts a statement at its start: those started and waiting did not finish.
-    served = np.maximum(asked - own - np.maximum(np.diff(running, prepend=running[:1]) / steps(at), 0.0), 0.0)
+    begun = np.maximum(np.diff(running, prepend=running[:1]) / steps(MetricSamples(at, running)), 0.0)
+    served = np.maximum(asked - own - begun, 0.0)
     seen = ~np.isnan(served) & ~np.isnan(running)
     if not seen.any():
         return None
@@ -86,7 +87,7 @@ def _found(node: NodeFacts, events: Sequence[Moment], waiting: MetricSamples, st
         ddl = _under_way(events, (start, end))
         other = "" if ddl else _explained(node, waiting.at[then], float(np.median(waiting.values[then])))
         why = other or (f"“{ddl.label[:80]}” was under way" if ddl else "none waited for rows, hardly a page was read")
-        one = StallSpan((start, end), float(steps(waiting.at)[then].sum()), float(waiting.values[then].max()), why)
+        one = StallSpan((start, end), float(steps(waiting)[then].sum()), float(waiting.values[then].max()), why)
         (elsewhere if other else stood).append(one)
     shown = stood or elsewhere
     longest = max(shown, key=lambda one: one.length)
@@ -115,7 +116,7 @@ def _explained(node: NodeFacts, at: Floats, waiting: float) -> str:
         ),
         (_mean(node, CLUSTER, 0.0) > 0, "they waited for the cluster"),
         (max(_median_at(node, FSYNCS, at), _median_at(node, READS, at)) >= 1, "they waited for a disk"),
-        (_median_at(node, REDO, at) >= FULL, "they waited for room in the redo log"),
+        (any(_median_at(node, key, at) >= full for key, full in REDO.items()), "they waited for room in the redo log"),
         (_median_at(node, PAGES, at) > IDLE * usual, "they were at work on pages"),
     )
     return next((words for holds, words in reasons if holds), "")

@@ -6,9 +6,8 @@ from apps.use_method.indicators import Indicator, Resource, on_mysql
 from apps.use_method.levels import LevelLimits, mean
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
-    DUMPS,
+    BESIDE,
     FROM_THE_FIRST,
-    REPLICA,
     RUNNING,
     STATUS,
     events,
@@ -84,7 +83,7 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="capped at the number of vCPU",
             unit="threads",
-            metrics=(RUNNING, CPUS, DUMPS, *REPLICA),
+            metrics=(RUNNING, CPUS, *BESIDE),
             formula="median and 95th percentile of Threads_running without the sampler's own and those of "
             "replication, by vCPU or thread_pool_size",
             limits=f"saturated where the median is at least {NEAR * 100:.0f} % of the vCPU, the 95th percentile at "

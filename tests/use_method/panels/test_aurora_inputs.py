@@ -15,13 +15,15 @@ pytestmark = pytest.mark.django_db
 NODE = "cloudwatch:blast-1"
 
 
-def facts_of(lag: dict[float, float]) -> RunFacts:
+def facts_of(lag: dict[float, float], *, is_restored: bool = False) -> RunFacts:
     """Of a run measured from 10 s to 70 s on the reader of an Aurora cluster: replica lag by the end of its minute."""
     run = a_sampled_run([a_node(NODE, list(lag), {"aws.rds.AuroraReplicaLag": list(lag.values())}, role="reader")], {})
     Run.objects.filter(pk=run.pk).update(measured_from=10.0, measured_to=70.0)
     place = {"aws_kind": "cluster", "aws_region": "eu-west-1", "aws_identifier": "blast"}
-    System.objects.filter(pk=run.system_id).update(**place)
-    hardware = HardwareClass.objects.create(name="db.r6g.large", vcpu=2, memory_bytes=2**34)
+    # An archive leaves the place out.
+    System.objects.filter(pk=run.system_id).update(**({} if is_restored else place))
+    described = {"vcpu": 2, "memory_bytes": 2**34}
+    hardware, _ = HardwareClass.objects.get_or_create(name="db.r6g.large", defaults=described)
     CatalogNode.objects.create(system_id=run.system_id, name="blast-1", role="reader", hardware_class=hardware)
     return inputs.facts(inputs.RELATED.get(pk=run.pk))
 
@@ -32,6 +34,14 @@ def test_minutes_count_by_their_middle_and_not_by_when_they_end() -> None:
     assert node.series["aws.rds.AuroraReplicaLag"].values.tolist() == [15.0]
     lag = builders.reading(engine.panel(facts), "aurora.lag", NODE)
     assert (lag.level, lag.value) == (UseLevel.OK, 15.0)
+
+
+def test_a_run_restored_into_another_installation_keeps_its_panel_of_aws() -> None:
+    lag = {25.0: 900.0, 85.0: 15.0, 145.0: 5000.0}
+    own, restored = (engine.panel(facts_of(lag, is_restored=is_restored)) for is_restored in (False, True))
+    found = [builders.reading(panel, "aurora.lag", NODE) for panel in (own, restored)]
+    assert found[0] == found[1]
+    assert found[0].value == 15.0
 
 
 def test_an_instance_has_the_hardware_of_its_node_in_the_catalog() -> None:

@@ -13,6 +13,7 @@ from apps.use_method import engine
 from apps.use_method.resources import (
     buffer_pool,
     connections,
+    counters,
     purge,
     redo_log,
     row_locks,
@@ -153,6 +154,7 @@ def test_statements_that_wait_for_a_table_are_distinguished_from_idle_clients() 
         ("Rpl_semi_sync_source_wait_sessions", 8.0, "a semi-synchronous replica"),
         ("Innodb_data_pending_fsyncs", 1.0, "a disk"),
         ("derived.redo.checkpoint_age", 99.0, "room in the redo log"),
+        ("derived.redo.in_use", 83.0, "room in the redo log"),
         ("wsrep_cluster_size", 3.0, "the cluster"),
     ],
 )
@@ -172,6 +174,17 @@ def test_threads_of_replication_are_no_waiting_clients() -> None:
         }
     )
     assert judged("table_locks.standstill", replica).level is UseLevel.OK
+
+
+def test_mysql_counts_no_threads_of_a_replica_and_its_own_replicas_where_they_acknowledge() -> None:
+    served = [900.0] * 20 + [1.0] * 8 + [900.0] * 32
+    version = {"version": "8.4.3"}
+    # Of a replica: the sampler and two clients that wait.
+    waits = {"Threads_running": 3.0, "Questions": served, **dict.fromkeys(counters.REPLICA, 1.0)}
+    assert judged("table_locks.standstill", of(waits, variables=version)).level is UseLevel.SATURATED
+    # Of a source: the sampler and a thread for each replica.
+    sends = {"Threads_running": 3.0, "Questions": served, "Rpl_semi_sync_source_clients": 2.0}
+    assert judged("table_locks.standstill", of(sends, variables=version)).level is UseLevel.OK
 
 
 def test_what_the_tool_saw_of_its_statements_lock_is_reported() -> None:
@@ -275,7 +288,10 @@ def test_a_full_redo_log_stops_writers_and_one_that_is_nearly_full_is_watched() 
     assert judged("redo_log.age", of({"derived.redo.checkpoint_age": 99.0})).level is UseLevel.SATURATED
     assert judged("redo_log.age", of({"derived.redo.checkpoint_age": 92.0})).level is UseLevel.WATCH
     assert judged("redo_log.age", of({"derived.redo.checkpoint_age": 88.0})).level is UseLevel.OK
-    assert judged("redo_log.age", of({"derived.redo.in_use": 99.0})).level is UseLevel.SATURATED
+    # MySQL's writers wait at 84 % of the capacity, and never fill the rest.
+    assert judged("redo_log.age", of({"derived.redo.in_use": 83.0})).level is UseLevel.SATURATED
+    assert judged("redo_log.age", of({"derived.redo.in_use": 77.0})).level is UseLevel.WATCH
+    assert judged("redo_log.age", of({"derived.redo.in_use": 70.0})).level is UseLevel.OK
 
 
 def test_a_full_buffer_pool_is_no_trouble_and_reads_that_statements_wait_for_are() -> None:
