@@ -26,7 +26,8 @@ LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 SECRET_KEY = env.str("SPLASHBOARD_SECRET_KEY", default=LOCAL_SECRET_KEY)
 # Keys before it: still valid for sessions, and for what is encrypted until it is stored again.
 SECRET_KEY_FALLBACKS = env.list("SPLASHBOARD_OLD_SECRET_KEYS", default=[])
-ALLOWED_HOSTS = env.list("SPLASHBOARD_HOSTS", default=LOCAL_HOSTS)
+# The agent and the supervisor on this machine ask for it by its own names.
+ALLOWED_HOSTS = list(dict.fromkeys([*env.list("SPLASHBOARD_HOSTS", default=[]), *LOCAL_HOSTS]))
 # The default key is public; with it, a session could be forged.
 if SECRET_KEY == LOCAL_SECRET_KEY and (foreign := [host for host in ALLOWED_HOSTS if host.strip() not in LOCAL_HOSTS]):
     raise ImproperlyConfigured(

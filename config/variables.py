@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ImproperlyConfigured
 
-YES = ("true", "yes", "on", "1")
-NO = ("false", "no", "off", "0")
+from config.launch.places import NO, YES
+
 MOST_DIGITS = 9
 
 

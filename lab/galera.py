@@ -109,7 +109,7 @@ class Galera:
         # In this order node1 is the last of the cluster, and bootstraps it the next time.
         for node in reversed(NODES):
             self.servers[node].stop()
-        end_all(rb"wsrep_sst_|rsync", str(self.directory))
+        end_all(rb"wsrep_sst_|rsync", f"{self.directory}/")
 
     def is_up(self) -> bool:
         return self.proxy.pid is not None and any(server.is_ready() for server in self.servers.values())

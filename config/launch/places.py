@@ -14,6 +14,7 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 FRONTEND = ROOT / "frontend"
 BINARIES = ("auto", "wheels")
+MOST_WEB_WORKERS = 64
 YES, NO = ("true", "yes", "on", "1"), ("", "false", "no", "off", "0")
 
 
@@ -72,7 +73,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
         var=Path(environ.get("SPLASHBOARD_VAR") or ROOT / "var").resolve(),
         host=environ.get("SPLASHBOARD_HOST") or "127.0.0.1",
         port=_number(environ, "SPLASHBOARD_PORT", highest=65535, otherwise=0),
-        web_workers=_number(environ, "SPLASHBOARD_WEB_WORKERS", highest=64, otherwise=min(2, _cpus())),
+        web_workers=_number(environ, "SPLASHBOARD_WEB_WORKERS", highest=MOST_WEB_WORKERS, otherwise=min(2, _cpus())),
         database_url=environ.get("DATABASE_URL", ""),
         redis_url=environ.get("REDIS_URL", ""),
         binaries=binaries,

@@ -15,11 +15,13 @@ from urllib.parse import quote
 
 from config.launch import binaries, guard, processes, sockets
 from config.launch.console import LaunchProblem, LaunchStep, Screen
-from config.launch.places import Places
+from config.launch.places import MOST_WEB_WORKERS, Places
 from config.launch.processes import Account
 
 NAME = "splashboard"  # of the role and of the database
 UNREACHABLE_HOME = Path("/var/lib/splashboard")
+# One of each thread of the most web processes, and those of the other programs and of commands.
+CONNECTIONS = 6 * MOST_WEB_WORKERS + 76
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def command(cluster: Cluster, *options: str) -> list[str | Path]:
         "listen_addresses=",
         "port=5432",  # a part of the socket's name
         f"unix_socket_directories={cluster.sockets}",
-        "max_connections=100",
+        f"max_connections={CONNECTIONS}",
         "shared_buffers=128MB",
         "max_wal_size=2GB",
         *options,
@@ -153,9 +155,17 @@ def _home(places: Places) -> tuple[Path, Account | None]:
     if os.geteuid() != 0:
         return places.var, None
     account = _unprivileged()
-    if _reaches(account, places.var):
-        return places.var, account
-    return UNREACHABLE_HOME / hashlib.sha256(str(places.var).encode()).hexdigest()[:12], account
+    elsewhere = UNREACHABLE_HOME / hashlib.sha256(str(places.var).encode()).hexdigest()[:12]
+    is_reached = _reaches(account, places.var)
+    # Where the data is, it stays, although the folders above it may have been opened or closed since.
+    if (elsewhere / "postgres" / "PG_VERSION").exists():
+        return elsewhere, account
+    if not is_reached and (places.var / "postgres" / "PG_VERSION").exists():
+        raise LaunchProblem(
+            f"{places.var / 'postgres'} holds the database, but its user {account.name} may no longer enter the "
+            "folders above it: allow it (chmod o+x), or start as the user they belong to."
+        )
+    return (places.var if is_reached else elsewhere), account
 
 
 def _unprivileged() -> Account:

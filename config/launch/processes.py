@@ -36,7 +36,9 @@ class Signals:
     @classmethod
     def install(cls) -> None:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signum, cls._note)
+            # nohup ignores the end of the terminal.
+            if signum != signal.SIGHUP or signal.getsignal(signum) is not signal.SIG_IGN:
+                signal.signal(signum, cls._note)
 
     @classmethod
     def _note(cls, signum: int, _frame: FrameType | None) -> None:

@@ -135,9 +135,10 @@ class HeartPulses:
             heart.begin()
 
     def trouble(self, now: float) -> str:
-        with contextlib.suppress(FileNotFoundError):
+        names: list[str] = []
+        with contextlib.suppress(FileNotFoundError):  # none has begun to beat yet
             names = os.listdir(self.folder)
-            self._hearts = {name: self._hearts.get(name) or HeartPulse(self.folder / name) for name in names}
+        self._hearts = {name: self._hearts.get(name) or HeartPulse(self.folder / name) for name in names}
         troubles = ((name, heart.trouble(now)) for name, heart in self._hearts.items())
         return next((f"of its process {name}: {trouble}" for name, trouble in troubles if trouble), "")
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import shutil
 import socket
 import threading
 import time
@@ -136,6 +137,17 @@ def test_of_several_hearts_the_one_that_is_not_renewed_is_named(tmp_path: Path) 
     assert "process 11: it gave no sign of life" in pulse.trouble(now + pulses.SILENT_FOR + 1)
     (tmp_path / "web" / "11").unlink()
     assert pulse.trouble(now + pulses.SILENT_FOR + 1) == ""
+
+
+def test_a_start_that_takes_long_is_not_ended_for_the_processes_before_it(tmp_path: Path) -> None:
+    pulse = HeartPulses(tmp_path / "web")
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "11").touch()
+    now = time.monotonic()
+    assert pulse.trouble(now) == ""
+    shutil.rmtree(tmp_path / "web")  # as before a start
+    pulse.begin()
+    assert pulse.trouble(now + 2 * pulses.SILENT_FOR) == ""
 
 
 def test_a_program_with_two_signs_of_life_hangs_when_one_is_missing(tmp_path: Path) -> None:

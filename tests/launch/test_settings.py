@@ -46,6 +46,11 @@ def settings_with(**variables: str) -> dict[str, Any]:
     return read
 
 
+def test_a_server_with_a_name_answers_the_agent_beside_it_too() -> None:
+    said = python("from django.conf import settings; print(*settings.ALLOWED_HOSTS)", BEHIND_TLS)
+    assert said.stdout.split() == ["splashboard.example", "localhost", "127.0.0.1", "[::1]"], said.stderr
+
+
 @pytest.mark.parametrize("hosts", ["splashboard.example", "localhost,bench.example,127.0.0.1", "*", ".example"])
 def test_default_key_is_refused_on_a_server_that_has_a_name(hosts: str) -> None:
     said = python(PRINT, {"SPLASHBOARD_HOSTS": hosts})

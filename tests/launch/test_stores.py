@@ -67,6 +67,17 @@ def answer(url: str) -> int:
         return int(row[0])
 
 
+def test_the_end_of_a_terminal_stops_nothing_that_nohup_started() -> None:
+    code = (
+        "import os, signal, sys\nfrom config.launch import processes\n"
+        "if sys.argv[1] == 'nohup':\n    signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "processes.Signals.install()\nos.kill(os.getpid(), signal.SIGHUP)\nprint(int(processes.Signals.received))"
+    )
+    for how, received in (("nohup", 0), ("plain", int(signal.SIGHUP))):
+        done = subprocess.run([sys.executable, "-c", code, how], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (done.stdout.strip(), done.stderr) == (str(received), "")
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_everything(places: Places, signum: int) -> None:
     with running(places) as process:

@@ -1,8 +1,10 @@
 """A backup holds what was there, at rest and while batches arrive, and is restored where it mixes with nothing."""
 
 import json
+import os
+import shutil
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event as Signal
 
@@ -50,6 +52,21 @@ def test_rows_artifacts_and_tokens_are_equal_after_a_restore(tmp_path: Path, ano
         another.manage("shell", "-v0", "-c", f"{asked}print(of({secret!r}, now()).name)").stdout.strip() == "pipeline"
     )
     assert another.manage("migrate", "--check").returncode == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_backup_leaves_room_on_the_disk_and_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    left, current = (tmp_path / f"splashboard-2026013{day}T100000Z.partial" for day in (0, 1))
+    for folder in (left, current):
+        folder.mkdir()
+        (folder / "database.dump").touch()
+    for folder, hours in ((left, 25), (current, 1)):
+        at = (NOW - timedelta(hours=hours)).timestamp()
+        os.utime(folder, (at, at))
+    full = override_settings(LEAST_FREE_BYTES=shutil.disk_usage(tmp_path).total)
+    with full, pytest.raises(OSError, match="another disk"):
+        write(parent=tmp_path, now=NOW + timedelta(seconds=1))
+    assert [each.name for each in tmp_path.iterdir()] == [current.name]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -19,9 +19,12 @@ from workers.agent.tools.registry import TOOLS
 NEEDED = frozenset({"CREATE", "DROP", "SELECT", "INSERT", "UPDATE", "DELETE", "INDEX"})
 
 
-def check(config: Config) -> list[tuple[bool, str]]:
-    """(ok, sentence) per check. Read-only."""
-    lines = [_server(config), *_tools()]
+def check(config: Config, *, server_only: bool = False) -> list[tuple[bool, str]]:
+    """(ok, sentence) per check. Read-only. `server_only`: without tools and databases."""
+    lines = [_server(config)]
+    if server_only:
+        return lines
+    lines += _tools()
     if not config.systems and not config.sampled:
         lines.append((False, f"{config.file}: no [[systems]]; describe at least one"))
     for system in config.systems.values():

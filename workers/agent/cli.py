@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         config = load(options.config)
         if options.command == "check":
-            lines = check(config)
+            lines = check(config, server_only=options.server_only)
             for well, sentence in lines:
                 print(f"{'ok     ' if well else 'PROBLEM'} {sentence}")
             return 0 if all(well for well, _ in lines) else 1
@@ -131,6 +131,8 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=words, description=words)
         command.add_argument("--verbose", action="store_true", help="log more")
         command.add_argument("--config", type=Path, required=True, help="configuration file (TOML)")
+        if name == "check":
+            command.add_argument("--server-only", action="store_true", help="without the tools and the databases")
         if name == "failover":
             command.add_argument("system", help="slug of a system at AWS on which this agent runs a job")
             command.add_argument("--target", default="", help="instance to become the writer; AWS chooses otherwise")

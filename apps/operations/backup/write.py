@@ -16,6 +16,8 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
+from apps.core.server import space
+from apps.core.units import format_bytes
 from apps.operations.backup import manifest, programs
 from apps.operations.backup.manifest import BackupManifest
 from apps.operations.models import Backup
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 # Raw files are text: fast compression gains most of it.
 COMPRESSION = 1
 AGENT_FOLDER = "agent.d"
+LONGEST = 24 * 3600.0  # s that a backup may take
 _TABLES = """
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = 'public' ORDER BY 1
@@ -34,7 +37,9 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = 'public' 
 
 
 def write(*, parent: Path, now: datetime, folder_of_programs: Path | None = None) -> Backup:
-    """A new folder in `parent`, complete once it has its name. Raises ProgramProblem, OSError."""
+    """A new folder in `parent`, complete once it has its name. Raises ProgramProblem, OSError; also where the disk, on
+    which PostgreSQL may stand, would become full."""
+    _remove_partial(parent, now)
     folder = parent / f"splashboard-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     partial = folder.with_name(folder.name + ".partial")
     partial.mkdir(mode=0o700, parents=True)
@@ -60,6 +65,21 @@ def write(*, parent: Path, now: datetime, folder_of_programs: Path | None = None
     )
 
 
+def _remove_partial(parent: Path, now: datetime) -> None:
+    """What a killed backup left, and no later one will go on with."""
+    for left in parent.glob("splashboard-*.partial"):
+        if left.stat().st_mtime < now.timestamp() - LONGEST:
+            shutil.rmtree(left)
+
+
+def _require_space(folder: Path, coming: int) -> None:
+    """Raises OSError. `coming`: bytes."""
+    free = space.free_bytes(folder)
+    if free < settings.LEAST_FREE_BYTES + coming:
+        needed = f"{format_bytes(coming)} are to be written, and {format_bytes(settings.LEAST_FREE_BYTES)} stay free"
+        raise OSError(f"{folder.parent} has {format_bytes(free)} free: {needed}. Name a folder on another disk.")
+
+
 def count_rows() -> dict[str, int]:
     """Rows by table, of the transaction's snapshot."""
     with connection.cursor() as cursor:
@@ -77,6 +97,8 @@ def _write_parts(folder: Path, now: datetime, folder_of_programs: Path | None) -
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         cursor.execute("SELECT pg_export_snapshot()")
         snapshot = cursor.fetchone()[0]
+        cursor.execute("SELECT pg_database_size(current_database())")
+        _require_space(folder, cursor.fetchone()[0])
         programs.run(
             "pg_dump", "--format=custom", f"--snapshot={snapshot}", f"--file={folder / manifest.DATABASE}",
             folder=folder_of_programs,
@@ -110,6 +132,7 @@ def _write_artifacts(path: Path) -> tuple[list[str], list[str]]:
                 log.error("not in the backup: %s", error)
                 damaged.append(artifact.sha256)
                 continue
+            _require_space(path.parent, len(content))
             entry = tarfile.TarInfo(artifact.sha256)
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))

@@ -22,7 +22,9 @@ from apps.core.problems import Invalid
 from apps.dispatch.models import Agent
 
 LOADERS = ("seed_catalog", "load_published")
-EXAMPLES = ("examples", "load", "--at-start", "--processes", str(os.cpu_count() or 1))
+# Each takes 150 MB and a connection.
+PROCESSES = min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+EXAMPLES = ("examples", "load", "--at-start", "--processes", str(PROCESSES))
 AGENT = "local"
 # Equal to reverse("web:sign-in-link"), without loading every page and endpoint first; a test compares them.
 SIGN_IN_PATH = "/sign-in/{secret}/"
