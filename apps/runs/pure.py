@@ -29,7 +29,7 @@ from apps.runs.samples.histograms import (
 from apps.runs.samples.rates import COUNTER, Phase, interval_middles
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
-from apps.runs.timeline import NO_MOMENT, TimelineEntry
+from apps.runs.timeline import NO_MOMENT, RunEvent, TimelineEntry
 from apps.runs.tool_output import LATENCY
 from apps.runs.tool_output.file_map import OWN as OWN_METRICS
 from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Attached, Submitted, SubmittedOutput
@@ -76,6 +76,7 @@ __all__ = [
     "Percentile",
     "Phase",
     "Quantile",
+    "RunEvent",
     "SampledNode",
     "StatementCounts",
     "Submitted",

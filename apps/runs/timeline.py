@@ -5,7 +5,7 @@ stolen CPU time. Pure.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,8 @@ LULL = 2.0  # s
 GAP_STEPS, SHORTEST_GAP = 2.5, 2.0  # times, s
 
 
-class TimelineSource(Protocol):
-    """An event, stored or as received."""
+class RunEvent(Protocol):
+    """An event, stored or as received; times are s on the run's clock."""
 
     @property
     def kind(self) -> str: ...
@@ -63,7 +63,7 @@ class TimelineSource(Protocol):
     @property
     def node(self) -> str: ...
     @property
-    def detail(self) -> Mapping[str, object]: ...
+    def detail(self) -> Mapping[str, Any]: ...
 
 
 @component("Happening")
@@ -80,7 +80,7 @@ class TimelineEntry:
     count: Annotated[int, "number of errors in a burst"] = 1
 
 
-def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[TimelineEntry]:
+def happenings(events: Iterable[RunEvent], measured: Span | None, until: float | None) -> list[TimelineEntry]:
     """Timeline entries in order of time. `until`: end of the run's clock and of the phase after the measured one."""
     ordered = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
     found = [*_phases(measured, until), *_bursts(event for event in ordered if _lane(event) == ERRORS)]
@@ -104,7 +104,7 @@ def in_order(found: Iterable[TimelineEntry]) -> list[TimelineEntry]:
     return sorted(found, key=lambda one: (one.starts_at, -(one.ends_at or one.starts_at)))
 
 
-def _lane(event: TimelineSource) -> str:
+def _lane(event: RunEvent) -> str:
     return LANE_OF.get(event.kind, OTHERS)
 
 
@@ -120,9 +120,9 @@ def _phases(measured: Span | None, until: float | None) -> Iterator[TimelineEntr
         yield TimelineEntry(PHASES, "after", "after the measured phase", end, until)
 
 
-def _bursts(errors: Iterable[TimelineSource]) -> Iterator[TimelineEntry]:
+def _bursts(errors: Iterable[RunEvent]) -> Iterator[TimelineEntry]:
     """Merges errors of one kind on one node, each at most BURST after the previous one."""
-    burst: dict[tuple[str, str], list[TimelineSource]] = {}
+    burst: dict[tuple[str, str], list[RunEvent]] = {}
     for event in errors:
         held = burst.get((event.kind, event.node))
         if held and event.starts_at - held[-1].starts_at <= BURST:
@@ -135,7 +135,7 @@ def _bursts(errors: Iterable[TimelineSource]) -> Iterator[TimelineEntry]:
         yield _burst(held)
 
 
-def _burst(events: Sequence[TimelineSource]) -> TimelineEntry:
+def _burst(events: Sequence[RunEvent]) -> TimelineEntry:
     counts: Counter[str] = Counter()
     for event in events:
         counts[_error_text(event)] += _times(event)
@@ -156,12 +156,12 @@ def _burst(events: Sequence[TimelineSource]) -> TimelineEntry:
     )
 
 
-def _error_text(event: TimelineSource) -> str:
+def _error_text(event: RunEvent) -> str:
     code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
     return f"error {code}: {text}" if isinstance(code, int) and code and str(code) not in text else text
 
 
-def _times(event: TimelineSource) -> int:
+def _times(event: RunEvent) -> int:
     count = event.detail.get("count")
     return count if isinstance(count, int) and count > 0 else 1
 

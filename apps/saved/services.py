@@ -19,11 +19,13 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
 from apps.saved.staleness import agreement_changes, cost_changes
+from apps.use_method.api import limits
 
 # The form of Snapshot.content: {"comparison": …, "parts": {key of a section: …}}, made by serialisation.to_json.
 CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
+MOST_LOOKS = 25
 # Parts with data beyond the comparison's own runs, with the function that describes their changes.
 ChangesOf = Callable[[Any, Any, Mapping[str, str]], list[str]]
 COMPARED_PARTS: tuple[tuple[Section[Any], ChangesOf], ...] = (
@@ -160,10 +162,13 @@ def refresh(*, slug: str, by: User) -> tuple[int, bool]:
 
 
 def _is_current(snapshot: Snapshot, now: Comparison) -> bool:
-    """Whether the snapshot equals the present result, in the current format."""
+    """Whether the snapshot equals the present result, in the current format, and is whole."""
     if snapshot.state_hash != state_hash(now) or _comparison_of(snapshot)[0] is None:
         return False
     parts = snapshot.content.get("parts", {})
+    # Of some runs the limits were not judged yet: more of them are by now.
+    if (parts.get(limits.SECTION.name) or {}).get("pending"):
+        return False
     return len(_stored_parts(parts)) == len(COMPARED_PARTS) and not _parts_changed(parts, now)
 
 
@@ -209,6 +214,11 @@ def _add_snapshot(row: SavedComparison, comparison: Comparison, *, number: int, 
     parts: dict[str, Any] = {}
     for reading in READINGS:
         parts |= reading.to_json(comparison)
+    # Each look at the limits judges a few runs more.
+    for _ in range(MOST_LOOKS):
+        if not (parts.get(limits.SECTION.name) or {}).get("pending"):
+            break
+        parts |= limits.SECTION.to_json(comparison)
     Snapshot.objects.create(
         comparison=row,
         number=number,

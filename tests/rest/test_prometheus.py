@@ -19,7 +19,7 @@ from apps.runs.models import Run
 from apps.runs.seal import seal
 from tests.paths import DOCS
 from tests.runs.uploads import an_upload
-from tests.support.builders import START
+from tests.support.builders import START, a_load_level, a_run
 
 API = "/api/prometheus/api/v1/"
 BEGAN = START.timestamp()
@@ -119,6 +119,29 @@ def test_matchers_select_as_in_prometheus(reader: APIClient, run: Run) -> None:
     assert at(reader, f'{name}{{run="{run.pk + 1}"}}', 5) == {}
     assert at(reader, f'{name}{{run="none"}}', 5) == {}
     assert at(reader, '{__name__=~"mysql_status_Threads.*",absent=""}', 5) == {"db1": 4}
+
+
+def test_runs_of_a_number_of_threads_are_found_behind_newer_ones_of_others(
+    reader: APIClient, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_series, "MOST_LISTED", 1)
+    for number in range(1, 4):
+        a_run(
+            system=run.system,
+            workload=run.workload,
+            load_level=a_load_level(run.load_level.threads + 1),
+            started_at=START + timedelta(minutes=number),
+        )
+    match = f'{{threads="{run.load_level.threads}"}}'
+    assert ask(reader, "label/run/values", **{"match[]": match}) == [str(run.pk)]
+    assert ask(reader, "label/run/values", **{"match[]": '{threads="many"}'}) == []
+
+
+def test_a_series_of_five_minutes_has_a_value_at_any_instant_of_its_run(reader: APIClient, db: None) -> None:
+    samples = [(300.0 * t, {"mysql.status.Threads_running": 3 + t}) for t in range(4)]
+    found = an_upload(nodes={"db1": samples}).send(ended_at=(START + timedelta(seconds=901)).isoformat())
+    assert seal(run_id=found.pk)
+    assert at(reader, "mysql_status_Threads_running", 850) == {"db1": 5}
 
 
 def test_a_range_has_values_where_the_run_was_and_none_beside_it(reader: APIClient, run: Run) -> None:

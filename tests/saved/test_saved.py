@@ -181,6 +181,16 @@ def test_a_refresh_makes_a_new_snapshot_and_keeps_the_old_one(
         services.load(kept.slug, 3)
 
 
+def test_a_snapshot_of_runs_that_are_still_being_judged_is_made_anew_until_it_is_whole(
+    kept: SavedComparison, ann: User
+) -> None:
+    first = Snapshot.objects.get()
+    first.content["parts"]["use"]["pending"] = 2
+    first.save(update_fields=["content"])
+    assert services.refresh(slug=kept.slug, by=ann) == (2, True)
+    assert services.refresh(slug=kept.slug, by=ann) == (2, False)
+
+
 def test_a_price_stated_later_makes_it_out_of_date_and_a_refresh_keeps_it(
     kept: SavedComparison, sides: tuple[System, System], ann: User
 ) -> None:

@@ -6,9 +6,10 @@ Times are s after the fault unless stated otherwise; docs/reference/failover.md 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Annotated
 
 from apps.core.answers import Hidden, OneOf, Seconds, component
+from apps.runs.pure import RunEvent
 
 # Kinds of the probe's events.
 FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED = "fault", "outage", "detect", "promotion", "recovered"
@@ -17,6 +18,9 @@ BEGUN, TRANSFER = "node_state", "state_transfer"
 KINDS = (FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED, BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK, BEGUN, TRANSFER)
 # Label prefix in older reports of the probe, whose events lack a field for it.
 NOT_RECOVERED = "not recovered"
+# Clock of what RDS's journal says of a failover: it tells when one began, too, and explains a phase only where nothing
+# else does.
+OF_RDS = "that of RDS"
 # A delayed probe observes less than a client would: its outage does not count.
 SCHEDULE = "schedule"
 COUNTS = {
@@ -35,28 +39,6 @@ PHASES = {
     "baseline": ("failover.baseline", "", "back to baseline"),
 }
 REACHED = "by phase: s after the fault; null: not reached, not reported, or not needed"
-
-
-class TrialEvent(Protocol):
-    """An event; times are s on the run's clock."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def label(self) -> str: ...
-
-    @property
-    def starts_at(self) -> float: ...
-
-    @property
-    def ends_at(self) -> float | None: ...
-
-    @property
-    def node(self) -> str: ...
-
-    @property
-    def detail(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -140,13 +122,13 @@ class Course:
 
 
 def course(
-    events: Iterable[TrialEvent], values: Mapping[str, float], *, rate: float = 0.0, offset: float = 0.0
+    events: Iterable[RunEvent], values: Mapping[str, float], *, rate: float = 0.0, offset: float = 0.0
 ) -> Course | None:
     """`values`: the run's measurements by metric, empty for a run that broke off; `rate`: inserts/s; `offset`: start
     of the probe's clock, s on the run's. None: no fault was reported."""
-    first: dict[str, TrialEvent] = {}
+    first: dict[str, RunEvent] = {}
     late = False
-    for event in sorted(events, key=lambda event: event.starts_at):
+    for event in sorted(events, key=lambda event: (event.detail.get("clock") == OF_RDS, event.starts_at)):
         first.setdefault(event.kind, event)
         late = late or (event.kind == CHECK and event.detail.get("check") == SCHEDULE and not event.detail.get("held"))
     if FAULT not in first:
@@ -188,7 +170,7 @@ def course(
     )
 
 
-def _transfer(event: TrialEvent) -> RejoinTransfer:
+def _transfer(event: RunEvent) -> RejoinTransfer:
     """Older reports have no method and no size of files."""
     detail = event.detail
     return RejoinTransfer(
@@ -201,11 +183,11 @@ def _transfer(event: TrialEvent) -> RejoinTransfer:
     )
 
 
-def _length(event: TrialEvent) -> float | None:
+def _length(event: RunEvent) -> float | None:
     return None if event.ends_at is None else event.ends_at - event.starts_at
 
 
-def _phases(reached: Mapping[str, float], first: Mapping[str, TrialEvent], *, since: float) -> Iterable[TrialPhase]:
+def _phases(reached: Mapping[str, float], first: Mapping[str, RunEvent], *, since: float) -> Iterable[TrialPhase]:
     """The phases reached, in order; a phase that ended before its predecessor has length 0. `since`: start of the
     outage: a node that is stopped or switched may serve for a while after the control action began."""
     before = since
@@ -218,7 +200,7 @@ def _phases(reached: Mapping[str, float], first: Mapping[str, TrialEvent], *, si
         before = end
 
 
-def _rows(first: Mapping[str, TrialEvent], *, rate: float, offset: float, at: float) -> WriteRows:
+def _rows(first: Mapping[str, RunEvent], *, rate: float, offset: float, at: float) -> WriteRows:
     def inserts(key: str) -> tuple[Insert, ...]:
         numbers = first[READ_BACK].detail.get(key, ()) if READ_BACK in first else ()
         return tuple(Insert(number, number / rate + offset - at if rate else None) for number in numbers)

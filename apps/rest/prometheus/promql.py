@@ -22,8 +22,9 @@ OPERATORS = ("+", "-", "*", "/")
 MOST_NESTED = 64
 _TEXTS = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`""", re.DOTALL)
 _NESTS = re.compile(r"[-+*/%^<>=!(]+?|\b(?:and|or|unless|atan2)\b", re.IGNORECASE)
-# s. Samples older than this are not looked at for an instant.
-LOOK_BACK = 300.0
+# s. Older samples are not looked at for an instant. Two of a series of AWS's longest period are within it, and tell its
+# interval.
+LOOK_BACK = 750.0
 _OPS = ((MatchOp.Equal, "="), (MatchOp.NotEqual, "!="), (MatchOp.Re, "=~"), (MatchOp.NotRe, "!~"))
 
 

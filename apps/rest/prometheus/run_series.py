@@ -30,7 +30,9 @@ _COLUMNS = {
     "platform": "system__release__platform__slug",
     "release": "system__release__version",
     "workload": "workload__name",
+    "threads": "load_level__threads",
 }
+_THREADS = re.compile(r"[1-9]\d{0,8}")
 _NUMBERS = re.compile(r"\(?\d{1,18}(?:\|\d{1,18})*\)?")
 
 
@@ -78,17 +80,22 @@ def runs_of(matchers: Sequence[Matcher], span: TimeSpan | None, *, most: int) ->
 
 def _conditions(matchers: Iterable[Matcher]) -> Iterator[Q]:
     """Those that the database can check."""
-    for matcher in matchers:
-        if matcher.label == "run" and (matcher.op == "=" or _NUMBERS.fullmatch(matcher.value)) and matcher.op[0] == "=":
-            numbers = re.findall(r"\d{1,18}", matcher.value)
-            yield Q(pk__in=[int(number) for number in numbers])
-        elif matcher.op == "=" and matcher.label in _COLUMNS:
-            yield Q(**{_COLUMNS[matcher.label]: matcher.value})
+    return (found for found in map(_condition, matchers) if found is not None)
+
+
+def _condition(matcher: Matcher) -> Q | None:
+    if matcher.label == "run" and (matcher.op == "=" or _NUMBERS.fullmatch(matcher.value)) and matcher.op[0] == "=":
+        return Q(pk__in=[int(number) for number in re.findall(r"\d{1,18}", matcher.value)])
+    is_exact = matcher.op == "=" and matcher.label in _COLUMNS
+    if not is_exact or (matcher.label == "threads" and not _THREADS.fullmatch(matcher.value)):
+        return None
+    return Q(**{_COLUMNS[matcher.label]: matcher.value})
 
 
 def _has_more(matchers: Iterable[Matcher]) -> bool:
     """Whether others are about labels of runs."""
-    return any(one.label in OF_RUN and one.op != "=" and one.value not in ("", ".*", ".+") for one in matchers)
+    left = [one for one in matchers if one.label in OF_RUN and _condition(one) is None]
+    return any(one.op == "=" or one.value not in ("", ".*", ".+") for one in left)
 
 
 def _within(rows: "QuerySet[Run]", span: TimeSpan) -> "QuerySet[Run]":

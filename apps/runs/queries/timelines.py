@@ -14,7 +14,7 @@ from apps.runs.quality.rules.noisy_neighbours import STEAL
 from apps.runs.queries import nodes
 from apps.runs.queries.series import load_series
 from apps.runs.storage import codec
-from apps.runs.timeline import Floats, TimelineEntry, TimelineSource
+from apps.runs.timeline import Floats, RunEvent, TimelineEntry
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Timeline:
 def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:
     """Timelines of the existing runs. Nine queries; samples in the archive are fetched."""
     tails = nodes.tails(run_ids)
-    events: dict[int, list[TimelineSource]] = defaultdict(list)
+    events: dict[int, list[RunEvent]] = defaultdict(list)
     for event in Event.objects.filter(run_id__in=list(run_ids)).order_by("starts_at", "pk"):
         events[event.run_id].append(event)
     clocks: dict[int, dict[str, Floats]] = defaultdict(dict)

@@ -2300,11 +2300,8 @@ export interface components {
             load_level?: components["schemas"]["LoadLevelDescription"];
             /** Format: date-time */
             started_at: string;
-            /**
-             * Format: double
-             * @default 0
-             */
-            warmup: number;
+            /** Format: double */
+            warmup?: number;
             repetition?: number;
             mapping?: unknown | null;
             tags?: string[];

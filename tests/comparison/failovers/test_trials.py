@@ -1,6 +1,7 @@
 """What a run's events say of a failover, on recorded and made-up ones; what settings explain of it."""
 
 import pytest
+from msgspec.structs import replace
 
 from apps.comparison.failovers.timeouts import shares
 from apps.comparison.failovers.trials import Course, course, interruption
@@ -65,6 +66,19 @@ def test_a_switch_that_nobody_noticed_is_no_interruption() -> None:
     found = course_of(made_up(0.0, control="switch"))
     assert (found.interrupted, found.recovered) == (False, True)
     assert found.phases == ()
+
+
+def test_what_rdss_journal_says_of_a_failover_does_not_stand_for_the_probes_own_evidence() -> None:
+    report = made_up(3.0)
+    fault = next(event for event in report.events if event.kind == "fault")
+    own = replace(fault, kind="promotion", label="db2 accepts writes", starts_at=fault.starts_at + 2, ends_at=None)
+    begun = replace(own, label="Started cross AZ failover", starts_at=fault.starts_at + 0.1)
+    journal = replace(begun, detail={"clock": "that of RDS"})
+    values = {headline.metric: headline.value for headline in report.headlines} | {"failover.promote": 2.0}
+    for events, words in (([journal, own], own.label), ([journal], journal.label)):
+        found = course([*report.events, *events], values)
+        assert found is not None
+        assert [phase.words for phase in found.phases if phase.key == "promote"] == [words]
 
 
 def test_each_lost_write_is_shown_by_its_number_and_when_it_was_due() -> None:
