@@ -180,10 +180,15 @@ def test_mysql_counts_no_threads_of_a_replica_and_its_own_replicas_where_they_ac
     served = [900.0] * 20 + [1.0] * 8 + [900.0] * 32
     version = {"version": "8.4.3"}
     # Of a replica: the sampler and two clients that wait.
-    waits = {"Threads_running": 3.0, "Questions": served, **dict.fromkeys(counters.REPLICA, 1.0)}
+    waits: dict[str, float | list[float]] = {"Threads_running": 3.0, "Questions": served}
+    waits |= dict.fromkeys(counters.REPLICA, 1.0)
     assert judged("table_locks.standstill", of(waits, variables=version)).level is UseLevel.SATURATED
     # Of a source: the sampler and a thread for each replica.
-    sends = {"Threads_running": 3.0, "Questions": served, "Rpl_semi_sync_source_clients": 2.0}
+    sends: dict[str, float | list[float]] = {
+        "Threads_running": 3.0,
+        "Questions": served,
+        "Rpl_semi_sync_source_clients": 2.0,
+    }
     assert judged("table_locks.standstill", of(sends, variables=version)).level is UseLevel.OK
 
 
