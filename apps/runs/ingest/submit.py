@@ -212,9 +212,8 @@ def submit(
     samples: Sequence[bytes] = (),
 ) -> Run:
     """Creates a finished run from the tool's raw output; the caller then seals it. A repeated call with the same `uid`
-    returns the same run. `warmup`: s; None: as the output says. `reason`: of a failed run. `series`: the tool's
-    separate file of series, if it writes one. `samples`: batches of the run as agents send them, from number 0; they
-    name `uid`.
+    returns the same run. `warmup`: s; None: as the output says. `reason`: of a failed run. `series`: the tool's file of
+    series. `samples`: batches of the run as agents send them, from number 0; they name `uid`.
 
     Raises Refused, Invalid, or OSError when storage fails.
     """

@@ -167,7 +167,7 @@ DULL: dict[type[Model], set[str]] = {
         *("session", "server_started_at"),
     },
     System: {"id", "slug", "name", "short_name", "release", "hardware_class", "endpoint", "settings_hash", "labels"}
-    | {"aws_identifier", "created_at", "archived_at"},
+    | {"aws_identifier", "aws_prices", "created_at", "archived_at"},
     Node: {"id", "system", "name"},
     Release: {"id", "platform", "version_key"},
     Workload: {"id", "content_hash", "description"},
