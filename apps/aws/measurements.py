@@ -14,6 +14,7 @@ from apps.aws.metrics import Observed
 from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
 from apps.runs.models import Run
+from apps.runs.pure import RDS_CLOCK
 from workers.protocol import wire
 
 # Longest delay of a value after the end of its period; later there will be none.
@@ -117,7 +118,7 @@ def _topology(place: AwsPlace, found: Topology) -> wire.EventMessage:
 
 
 def _journal(event: AwsEvent, *, began: float) -> wire.EventMessage:
-    detail = {"source": event.source, "categories": ", ".join(event.categories), "clock": "that of RDS"}
+    detail = {"source": event.source, "categories": ", ".join(event.categories), "clock": RDS_CLOCK}
     kind = PROMOTION if event.is_failover else JOURNAL
     return _event(kind, f"{event.source}: {event.message}", at=max(event.at.timestamp() - began, 0.0), detail=detail)
 

@@ -10,8 +10,8 @@ from apps.runs.models import Run
 class Observation(models.Model):
     """AWS's last description of a system, at `seen_at`; `problem`: error of the last attempt, at `tried_at`.
 
-    `instances`: [{"name", "role", "zone", "hardware_class", "status"}], the writer first. `prices`: instance class ->
-    {"usd_per_hour", "source", "asked_at"}, on demand; null: no matching entry in the price list.
+    `instances`: [{"name", "role", "zone", "hardware_class", "status"}], the writer first. Their prices are the system's
+    `aws_prices`.
     """
 
     system = models.OneToOneField(System, on_delete=models.CASCADE, primary_key=True, related_name="observation")
@@ -24,7 +24,6 @@ class Observation(models.Model):
     endpoint = models.CharField(max_length=255, blank=True)
     storage = models.CharField(max_length=40, blank=True)
     instances = models.JSONField(default=list, blank=True)
-    prices = models.JSONField(default=dict, blank=True)
 
     class Meta:
         constraints = [

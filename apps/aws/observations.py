@@ -32,7 +32,7 @@ def look(*, system_id: int, now: datetime) -> bool:
     place = place_of(system)
     if place is None:
         return False
-    known, is_new = Observation.objects.get_or_create(
+    _, is_new = Observation.objects.get_or_create(
         system=system, defaults={"tried_at": now, "problem": "AWS has not answered yet"}
     )
     kept = Observation.objects.filter(system=system)
@@ -45,18 +45,9 @@ def look(*, system_id: int, now: datetime) -> bool:
         kept.update(problem=str(trouble))
         return False
     problems: list[str] = []
-    costs = _prices(found, place, known.prices, now=now, problems=problems)
+    costs = _prices(found, place, system.aws_prices, now=now, problems=problems)
     _describe_classes(found, place, problems=problems)
-    System.objects.filter(pk=system_id).update(
-        aws_prices={
-            name: {
-                "usd_per_hour": cost["usd_per_hour"],
-                "source": cost["source"] or cost["kind"],
-                "date": cost["asked_at"][:10],
-            }
-            for name, cost in costs.items()
-        }
-    )
+    System.objects.filter(pk=system_id).update(aws_prices=costs)
     kept.update(
         seen_at=now,
         problem="; ".join(dict.fromkeys(problems)),
@@ -66,7 +57,6 @@ def look(*, system_id: int, now: datetime) -> bool:
         endpoint=found.endpoint[:255],
         storage=found.storage[:40],
         instances=[asdict(each) for each in found.instances],
-        prices=costs,
     )
     return True
 

@@ -92,7 +92,7 @@ def differences(system: System, seen: Observation) -> list[str]:
 
 def _value(system: System) -> SystemAtAws:
     seen: Observation = getattr(system, "observation", None) or Observation(system=system)
-    priced = {name: entry for name, entry in seen.prices.items() if entry["usd_per_hour"] is not None}
+    priced = {name: entry for name, entry in system.aws_prices.items() if entry["usd_per_hour"] is not None}
     instances = tuple(
         InstanceValue(
             **each,

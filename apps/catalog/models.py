@@ -90,8 +90,8 @@ class System(models.Model):
 
     `short_name`: shown in tables and charts. `settings`: server variables set on purpose. `hardware_class`: that of the
     writer. `labels`: required of an agent that serves the system. `aws_region`, `aws_kind`, `aws_identifier`: its
-    cluster or instance; empty: not at AWS. `aws_prices`: of AWS's list, which has another price for each engine,
-    storage, deployment and region: class -> {"usd_per_hour": text, null where the list has none, "source", "date"}.
+    cluster or instance; empty: not at AWS. `aws_prices`: on demand, of AWS's list, which has another for each engine,
+    storage, deployment and region: class -> {"kind", "asked_at", "usd_per_hour": text or null: none fits, "source"}.
     """
 
     class AwsKind(models.TextChoices):

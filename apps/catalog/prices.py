@@ -31,8 +31,8 @@ def price_of(hardware: HardwareClass, system: System) -> HourlyPrice:
     and region in AWS's list, else as the class has it."""
     own = system.aws_prices.get(hardware.instance_type) or system.aws_prices.get(hardware.slug)
     if own and (hardware.price_per_hour is None or hardware.price_source.startswith(AWS_LIST)):
-        usd = own["usd_per_hour"]
-        return HourlyPrice(None if usd is None else Decimal(usd), own["source"], date.fromisoformat(own["date"]))
+        usd, asked_on = own["usd_per_hour"], date.fromisoformat(own["asked_at"][:10])
+        return HourlyPrice(None if usd is None else Decimal(usd), own["source"] or own["kind"], asked_on)
     return HourlyPrice(hardware.price_per_hour, hardware.price_source, hardware.price_date)
 
 

@@ -29,7 +29,7 @@ from apps.runs.samples.histograms import (
 from apps.runs.samples.rates import COUNTER, Phase, interval_middles
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column
-from apps.runs.timeline import NO_MOMENT, RunEvent, TimelineEntry
+from apps.runs.timeline import NO_MOMENT, RDS_CLOCK, RunEvent, TimelineEntry
 from apps.runs.tool_output import LATENCY
 from apps.runs.tool_output.file_map import OWN as OWN_METRICS
 from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Attached, Submitted, SubmittedOutput
@@ -64,6 +64,7 @@ __all__ = [
     "OWN_METRICS",
     "PASSED",
     "PERCENTILES",
+    "RDS_CLOCK",
     "SUBMITTED",
     "SYSBENCH",
     "VARIABLES",

@@ -45,6 +45,8 @@ NO_MOMENT = ("not_observable", "check", "read_back", "stale_reads", "profile")
 BURST = 2.5  # s
 # Spans of stolen time at most this far apart are merged.
 LULL = 2.0  # s
+# The clock of an event, in its detail, that RDS's journal tells of.
+RDS_CLOCK = "that of RDS"
 # A sampling gap is longer than both: a multiple of the node's median interval, and a number of seconds.
 GAP_STEPS, SHORTEST_GAP = 2.5, 2.0  # times, s
 

@@ -110,7 +110,7 @@ def test_the_price_list_is_asked_once_a_week_and_the_topology_each_time(monkeypa
         assert observations.look(system_id=system.pk, now=NOW + timedelta(days=6))
         price_list(stub, a_product(STANDARD, "0.3"))
         assert observations.look(system_id=system.pk, now=NOW + timedelta(days=8))
-    assert Observation.objects.get().prices["db.r6g.large"]["usd_per_hour"] == "0.3"
+    assert System.objects.get().aws_prices["db.r6g.large"]["usd_per_hour"] == "0.3"
 
 
 def test_a_price_list_that_may_not_be_read_hides_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.catalog.api import prices as catalog_prices
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison.comparability import variables
 from apps.comparison.comparability.command_lines import options, program
@@ -107,7 +108,7 @@ def _hardware_facts(side: Known, shared: set[str]) -> Iterator[Fact]:
         own = [NONE if role == "writer" and each == hardware.name else each for each in classes]
         text = " and ".join(own) if own != [NONE] else "as the system's"
         yield _fact(f"hardware.nodes.{role}", f"Hardware of each {role}", FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
-    price = hardware.price_per_hour
+    price = catalog_prices.price_of(hardware, side.system).usd
     yield _fact("hardware.key", "Key of the hardware class", FieldGroup.HARDWARE, Weight.MINOR, hardware.slug)
     yield _fact("hardware.called", "Name in articles", FieldGroup.HARDWARE, Weight.MINOR, hardware.label or NONE)
     text = NOT_KNOWN if price is None else f"{price.normalize():f} USD/h"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from apps.core.answers import Hidden, OneOf, Seconds, component
-from apps.runs.pure import RunEvent
+from apps.runs.pure import RDS_CLOCK, RunEvent
 
 # Kinds of the probe's events.
 FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED = "fault", "outage", "detect", "promotion", "recovered"
@@ -18,9 +18,6 @@ BEGUN, TRANSFER = "node_state", "state_transfer"
 KINDS = (FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED, BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK, BEGUN, TRANSFER)
 # Label prefix in older reports of the probe, whose events lack a field for it.
 NOT_RECOVERED = "not recovered"
-# Clock of what RDS's journal says of a failover: it tells when one began, too, and explains a phase only where nothing
-# else does.
-OF_RDS = "that of RDS"
 # A delayed probe observes less than a client would: its outage does not count.
 SCHEDULE = "schedule"
 COUNTS = {
@@ -128,7 +125,8 @@ def course(
     of the probe's clock, s on the run's. None: no fault was reported."""
     first: dict[str, RunEvent] = {}
     late = False
-    for event in sorted(events, key=lambda event: (event.detail.get("clock") == OF_RDS, event.starts_at)):
+    # RDS's journal tells when a failover began, too: it explains a phase only where nothing else does.
+    for event in sorted(events, key=lambda event: (event.detail.get("clock") == RDS_CLOCK, event.starts_at)):
         first.setdefault(event.kind, event)
         late = late or (event.kind == CHECK and event.detail.get("check") == SCHEDULE and not event.detail.get("held"))
     if FAULT not in first:

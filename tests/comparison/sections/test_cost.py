@@ -117,6 +117,10 @@ def test_every_node_is_paid_for_but_the_load_generator(boxes: tuple[System, Syst
     ]
 
 
+def an_aws_price(usd: str | None, source: str) -> dict[str, str | None]:
+    return {"kind": "AWS price list, on demand", "asked_at": START.isoformat(), "usd_per_hour": usd, "source": source}
+
+
 def test_systems_at_aws_on_one_class_have_each_the_price_of_its_own_engine_and_deployment(
     boxes: tuple[System, System],
 ) -> None:
@@ -126,14 +130,12 @@ def test_systems_at_aws_on_one_class_have_each_the_price_of_its_own_engine_and_d
     System.objects.update(hardware_class=shared)
     Node.objects.update(hardware_class=shared)
     for system, price in zip(boxes, ("0.26", "0.41"), strict=True):
-        own = {"usd_per_hour": price, "source": f"{listed}{system.slug}", "date": "2026-11-20"}
+        own = an_aws_price(price, f"{listed}{system.slug}")
         System.objects.filter(pk=system.pk).update(aws_prices={"db.r6g.large": own})
     first, second = costs().sides
     assert (first.usd_per_hour, second.usd_per_hour) == (0.26, 0.41)
     assert second.machines[0].price_source == f"{listed}large-box"
-    System.objects.filter(pk=boxes[1].pk).update(
-        aws_prices={"db.r6g.large": {"usd_per_hour": None, "source": listed, "date": "2026-11-20"}}
-    )
+    System.objects.filter(pk=boxes[1].pk).update(aws_prices={"db.r6g.large": an_aws_price(None, "")})
     assert costs().sides[1].usd_per_hour is None, "that of another deployment is not its price"
     HardwareClass.objects.update(price_per_hour="0.2", price_source="our contract")
     assert [side.usd_per_hour for side in costs().sides] == [0.2, 0.2], "by hand"
