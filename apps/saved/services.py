@@ -25,7 +25,7 @@ from apps.use_method.api import limits
 CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
-MOST_LOOKS = 25
+MOST_JUDGED = 100  # runs whose limits are judged for a snapshot
 # Parts with data beyond the comparison's own runs, with the function that describes their changes.
 ChangesOf = Callable[[Any, Any, Mapping[str, str]], list[str]]
 COMPARED_PARTS: tuple[tuple[Section[Any], ChangesOf], ...] = (
@@ -211,14 +211,10 @@ def _check_view(query: Query, comparison: Comparison) -> None:
 
 
 def _add_snapshot(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:
+    limits.panels_of([run.id for run in comparison.counted], at_once=MOST_JUDGED)
     parts: dict[str, Any] = {}
     for reading in READINGS:
         parts |= reading.to_json(comparison)
-    # Each look at the limits judges a few runs more.
-    for _ in range(MOST_LOOKS):
-        if not (parts.get(limits.SECTION.name) or {}).get("pending"):
-            break
-        parts |= limits.SECTION.to_json(comparison)
     Snapshot.objects.create(
         comparison=row,
         number=number,

@@ -75,15 +75,15 @@ def limits_of(comparison: Comparison) -> ComparedUse:
     return ComparedUse(sides, len(due), stated_limits({side.platform_slug for side in comparison.sides}))
 
 
-def panels_of(runs: Sequence[int]) -> tuple[dict[int, Panel], frozenset[int]]:
-    """Panels by run, and the sealed runs still without one."""
+def panels_of(runs: Sequence[int], *, at_once: int = JUDGED_AT_ONCE) -> tuple[dict[int, Panel], frozenset[int]]:
+    """Panels by run, of which at most `at_once` are judged now, and the sealed runs still without one."""
     found = panels.kept_of(runs)
     lacking = [run for run in runs if run not in found]
     due = list(Run.objects.filter(pk__in=lacking, state=Run.State.SEALED).order_by("pk").values_list("pk", flat=True))
-    for run in due[:JUDGED_AT_ONCE]:
+    for run in due[:at_once]:
         if (panel := panels.judge(run_id=run)) is not None:
             found[run] = panel
-    return found, frozenset(due[JUDGED_AT_ONCE:])
+    return found, frozenset(due[at_once:])
 
 
 def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel], due: Collection[int]) -> SideUse:
