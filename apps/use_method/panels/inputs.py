@@ -43,7 +43,7 @@ def facts(run: Run) -> RunFacts:
         threads=run.load_level.threads,
         rate=run.load_level.rate,
         # A run from another installation says so by its nodes alone: an archive does not name places at AWS.
-        aws=run.system.aws_kind or ("instance" if any(map(_is_clouds, (node.name for node in nodes))) else ""),
+        aws=run.system.aws_kind or ("instance" if any(_is_cloudwatch(node.name) for node in nodes) else ""),
         complaints=tuple(_complaint(event) for event in events if _is_complaint(event, measured)),
         events=tuple(_moment(event) for event in events if event.kind not in OTHER_EVENTS),
         throughput=found.get(run.workload.primary_metric.key),
@@ -51,7 +51,7 @@ def facts(run: Run) -> RunFacts:
     )
 
 
-def _is_clouds(node: str) -> bool:
+def _is_cloudwatch(node: str) -> bool:
     return node.startswith(CLOUDWATCH)
 
 
@@ -90,7 +90,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     keys |= {spec.key for spec in derived_metrics.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
     # CloudWatch dates a value by the end of its period.
-    late = LONGEST_PERIOD if run.system.aws_kind or any(_is_clouds(name) for name, *_ in rows) else 0
+    late = LONGEST_PERIOD if run.system.aws_kind or any(_is_cloudwatch(name) for name, *_ in rows) else 0
     reach = (measured[0], measured[1] + late) if measured else None
     found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=reach)
     series: dict[str, dict[str, MetricSamples]] = defaultdict(dict)
@@ -150,7 +150,9 @@ def _samples(series: SeriesValues, measured: Span | None) -> MetricSamples:
         if period and not kept.any():
             kept = (at > start) & (at - period < end)
         at, values = at[kept], values[kept]
-    usual = float(np.median(np.diff(series.at))) if len(series.at) > 1 else 1.0
+    if len(at) != 1:
+        return MetricSamples(at, values, series.resets)
+    usual = np.median(np.diff(series.at)) if len(series.at) > 1 else 1.0
     return MetricSamples(at, values, series.resets, alone=float(period or usual))
 
 

@@ -10,16 +10,16 @@ AGE = "derived.redo.checkpoint_age"  # MariaDB and Percona Server
 IN_USE = "derived.redo.in_use"  # MySQL since 8.0.30
 WAITS = STATUS + "Innodb_log_waits"
 PENDING = tuple(STATUS + name for name in ("Innodb_os_log_pending_fsyncs", "Innodb_data_pending_fsyncs"))
-AGE_LIMITS = LevelLimits(watch=90.0, saturated=95.0)
-# The same shares of where MySQL's writers wait: 30/32 of the capacity, of which 5 % and once more 5 % stay free.
-IN_USE_LIMITS = LevelLimits(watch=76.0, saturated=80.0)
+# % at which all writers wait: of MySQL's capacity, 30/32 of which 5 % and once more 5 % stay free.
+FULL = {AGE: 100.0, IN_USE: 84.0}
+LIMITS = {key: LevelLimits(watch=round(0.9 * full), saturated=round(0.95 * full)) for key, full in FULL.items()}
 WAIT_LIMITS = LevelLimits(watch=None, saturated=1.0)
 PENDING_LIMITS = LevelLimits(watch=1.0, saturated=None)
 AURORA = "Aurora has no redo log of its own: its storage applies the changes"
 
 
 def age(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    for key, limits in ((AGE, AGE_LIMITS), (IN_USE, IN_USE_LIMITS)):
+    for key, limits in LIMITS.items():
         if key in node.series:
             return judge(node.series[key], limits, unit="%", metric=key)
     return None
@@ -44,12 +44,12 @@ RESOURCE = Resource(
             aspect=Aspect.UTILIZATION,
             title="checkpoint age",
             unit="%",
-            metrics=(AGE, IN_USE),
+            metrics=tuple(LIMITS),
             formula="Innodb_checkpoint_age / Innodb_checkpoint_max_age; "
             "MySQL: (current_lsn - checkpoint_lsn) / capacity of Innodb_redo_log_*",
-            limits=f"{AGE_LIMITS.words('%')}; MySQL: watch from 76 % on, saturated from 80 % on",
-            reason="From about 7/8 on the server flushes ahead of need, and at 100 % (MySQL: 84 %) all writers wait "
-            "until pages are written; MariaDB keeps it near 7/8 under a light load, which alone is harmless.",
+            limits=f"{LIMITS[AGE].words('%')}; MySQL: {LIMITS[IN_USE].words('%')}",
+            reason=f"From about 7/8 on the server flushes ahead of need, and at 100 % (MySQL: {FULL[IN_USE]:g} %) all "
+            "writers wait until pages are written; MariaDB keeps it near 7/8 under a light load, which is harmless.",
             literature="MariaDB, MDEV-25113 (page cleaner before furious flush); MySQL 8.4 Reference Manual, 17.6.5; "
             "MySQL's source, log0files_capacity.cc",
             sources={

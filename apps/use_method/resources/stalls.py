@@ -18,7 +18,7 @@ from apps.use_method.resources.counters import (
     own_statements,
     together,
 )
-from apps.use_method.resources.redo_log import AGE, AGE_LIMITS, IN_USE, IN_USE_LIMITS
+from apps.use_method.resources.redo_log import FULL
 from apps.use_method.values import Floats, MetricSamples, Moment, NodeFacts, RuleResult, RunFacts, Span, UseLevel
 
 ROWS_NOW = STATUS + "Innodb_row_lock_current_waits"
@@ -26,10 +26,8 @@ PAGES = STATUS + "Innodb_buffer_pool_read_requests"
 # MariaDB and MySQL before 8.0.26; MySQL since.
 SEMI_SYNC = tuple(STATUS + f"Rpl_semi_sync_{name}_wait_sessions" for name in ("master", "source"))
 FSYNCS, READS = STATUS + "Innodb_data_pending_fsyncs", STATUS + "Innodb_data_pending_reads"
-# The redo log is full from there on, %.
-REDO = {AGE: AGE_LIMITS.saturated or 100.0, IN_USE: IN_USE_LIMITS.saturated or 100.0}
 CLUSTER = STATUS + "wsrep_cluster_size"
-METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, *SEMI_SYNC, FSYNCS, READS, *REDO, CLUSTER, *BESIDE)
+METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, *SEMI_SYNC, FSYNCS, READS, *FULL, CLUSTER, *BESIDE)
 
 HOLD = 3.0  # s
 FEWEST = 2.0  # connections that wait
@@ -39,6 +37,7 @@ PILE, STILL_PILED = 10.0, 0.2
 USUAL = 90  # percentile
 LEAST = 20.0  # statements/s: a load with fewer has seconds without any
 NEAR = 1.0  # s around a statement
+NEARLY = 0.95  # of the redo log
 IDLE = 0.05  # of the usual reads of pages
 
 
@@ -116,7 +115,10 @@ def _explained(node: NodeFacts, at: Floats, waiting: float) -> str:
         ),
         (_mean(node, CLUSTER, 0.0) > 0, "they waited for the cluster"),
         (max(_median_at(node, FSYNCS, at), _median_at(node, READS, at)) >= 1, "they waited for a disk"),
-        (any(_median_at(node, key, at) >= full for key, full in REDO.items()), "they waited for room in the redo log"),
+        (
+            any(_median_at(node, key, at) >= NEARLY * full for key, full in FULL.items()),
+            "they waited for room in the redo log",
+        ),
         (_median_at(node, PAGES, at) > IDLE * usual, "they were at work on pages"),
     )
     return next((words for holds, words in reasons if holds), "")
