@@ -302,6 +302,24 @@ def test_root_in_a_closed_folder_serves_from_an_open_one(folder: Path, monkeypat
         [program] = {program for program in programs_in(folder) if "postgres" in program}
         assert Path(program).is_relative_to(open_home)
     assert list(open_home.glob("*/postgres/PG_VERSION"))
+    # Data stays where it is when the folder is opened later.
+    monkeypatch.setattr(postgres, "_reaches", lambda _account, _path: True)
+    with started(replace(places, binaries="wheels")) as (url, _):
+        assert answer(url) == 42
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's PostgreSQL can enter what the user can")
+def test_root_does_not_begin_an_empty_database_beside_one_that_its_user_may_no_longer_enter(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "UNREACHABLE_HOME", folder / "lib")
+    monkeypatch.setattr(postgres, "_reaches", lambda _account, _path: False)
+    places = some_places(folder)
+    (places.var / "postgres").mkdir(parents=True)
+    (places.var / "postgres" / "PG_VERSION").write_text("17\n")
+    with pytest.raises(LaunchProblem, match=r"holds the database, but its user \w+ may no longer enter"):
+        postgres.prepare(places=places, screen=Screen())
+    assert not (folder / "lib").exists()
 
 
 def test_an_ordinary_user_can_run_it_from_wheels(folder: Path) -> None:

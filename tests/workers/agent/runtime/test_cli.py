@@ -48,6 +48,13 @@ def test_check_says_what_can_be_reached_and_changes_nothing(single: ConfigFile, 
     assert mariadb.password not in answer.stdout
 
 
+def test_a_check_of_the_server_only_asks_no_database(config: ConfigFile) -> None:
+    config.add_system("gone", port=1, password="x")
+    answer = agent("check", "--server-only", "--config", config.file)
+    assert (answer.returncode, len(answer.stdout.splitlines())) == (0, 1), answer.stdout
+    assert answer.stdout.startswith("ok      server http://")
+
+
 @pytest.mark.mariadb
 def test_check_names_every_problem_and_the_privileges_that_are_missing(
     single: ConfigFile, mariadb: MariaDB, server: FakeServer
