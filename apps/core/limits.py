@@ -3,6 +3,8 @@
 An installation's own data stay far below: a bound only stops what would cost minutes, gigabytes or the catalog.
 """
 
+from datetime import UTC, datetime
+
 KIB, MIB = 1024, 1024 * 1024
 
 # Bytes of a body; config/serving adds those of a sender whom nobody knows, and how long a body may take.
@@ -39,6 +41,7 @@ SERIES = 100_000  # of all nodes
 NEW_METRICS = 5_000  # that no run had before
 EVENTS = 20_000
 OUTPUT_LINES = 2_000_000
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)  # its start and end
 # Of a file of the sender's own with a mapping.
 MAPPED = 100  # values
 COLUMNS = 1_000

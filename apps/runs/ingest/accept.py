@@ -261,6 +261,8 @@ def _moment(field: str, text: str) -> datetime:
     except ValueError as error:
         raise Refused(field, "must be ISO 8601, for example 2026-01-31T12:00:00Z") from error
     _require(moment.tzinfo is not None, field, "must have a time zone, for example 2026-01-31T12:00:00Z")
+    span = f"must lie in {limits.EARLIEST.year} or later and before {limits.LATEST.year}: set the clock of this host"
+    _require(limits.EARLIEST <= moment < limits.LATEST, field, span)
     return moment
 
 

@@ -29,7 +29,6 @@ from workers.protocol.workloads.foreign import FOREIGN
 
 # Namespace of the uid of runs submitted without one, so that a resend is the same run.
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(minutes=10)
 
 
@@ -94,8 +93,8 @@ def workload_of(
 
 def why_not_started(started_at: datetime, *, now: datetime) -> str:
     """Why no submitted run can have started then; empty: it can."""
-    if started_at < EARLIEST:
-        return f"must not lie before {EARLIEST:%Y-%m-%d}"
+    if started_at < limits.EARLIEST:
+        return f"must not lie before {limits.EARLIEST:%Y-%m-%d}"
     if started_at <= now + CLOCKS_DIFFER_BY:
         return ""
     return (

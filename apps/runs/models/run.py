@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.catalog.models import SHA256, LoadLevel, System, Workload
+from apps.core import limits
 
 # Runs that count in comparisons: sealed, successful, not excluded.
 COUNTED = Q(state="sealed", outcome="succeeded", is_excluded=False)
@@ -143,6 +144,12 @@ class Run(models.Model):
                 condition=Q(measured_to__gte=F("measured_from")), name="run_measured_phase_in_order"
             ),
             models.CheckConstraint(condition=~Q(outcome="failed") | ~Q(reason=""), name="run_failure_has_reason"),
+            # PostgreSQL keeps years that Python cannot read back: one such run would break every list that has it.
+            models.CheckConstraint(
+                condition=Q(started_at__gte=limits.EARLIEST, started_at__lt=limits.LATEST)
+                & Q(ended_at__gte=limits.EARLIEST, ended_at__lt=limits.LATEST),
+                name="run_times_readable",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -46,6 +46,9 @@ def test_variables_are_held_once_per_content() -> None:
     [
         ({"started_at": "yesterday"}, "started_at"),
         ({"started_at": "2026-01-01T12:00:00"}, "started_at"),
+        ({"started_at": "0001-01-01T00:00:00+14:00"}, "started_at"),
+        ({"started_at": "1999-12-31T23:59:59Z"}, "started_at"),
+        ({"started_at": "9999-12-31T23:59:59-14:00"}, "started_at"),
         ({"warmup": -1.0}, "warmup"),
         ({"server_version": "x" * 121}, "server_version"),
         ({"host": {"kernel": "6\0"}}, "host"),
@@ -158,6 +161,8 @@ def test_ending_twice_changes_nothing_and_contradicting_is_refused() -> None:
         ({"measured_from": 5.0, "measured_to": 4.0}, "measured_to"),
         ({"measured_from": 5.0}, "measured_to"),
         ({"ended_at": "later"}, "ended_at"),
+        ({"ended_at": "0001-01-01T00:00:00+14:00"}, "ended_at"),
+        ({"ended_at": "9999-12-31T23:59:59-14:00"}, "ended_at"),
         ({"artifacts": [wire.ArtifactMessage(name="../x", sha256="0" * 64, size=1)]}, "artifacts.0.name"),
         ({"artifacts": [wire.ArtifactMessage(name="x", sha256="0", size=1)]}, "artifacts.0.sha256"),
         ({"artifacts": [wire.ArtifactMessage(name="sysbench.txt", sha256="0" * 64, size=1)]}, "artifacts.sysbench.txt"),
