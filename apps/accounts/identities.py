@@ -16,8 +16,8 @@ class NotAdmitted(Exception):
 
 @transaction.atomic
 def person_of(claims: ProviderClaims) -> User:
-    """The person bound to this identity; else the one invited with its verified address, who is bound to it; else,
-    where the settings say so, a new one. Raises NotAdmitted."""
+    """The person bound to this identity; else the one whom an administrator invited with its verified address, who is
+    bound to it; else, where the settings say so, a new one. Raises NotAdmitted."""
     known = Identity.objects.filter(issuer=claims.issuer, subject=claims.subject).select_related("user").first()
     if known is not None:
         if not known.user.is_active:
@@ -35,9 +35,7 @@ def person_of(claims: ProviderClaims) -> User:
 
 
 def _invited(claims: ProviderClaims) -> User | None:
-    if not claims.email:
-        return None
-    found = list(User.objects.filter(email__iexact=claims.email)[:2])
+    found = [user for user in User.objects.exclude(invited_as="") if _is_same(user.invited_as, claims.email)]
     if not found:
         return None
     if not claims.is_verified:
@@ -49,6 +47,11 @@ def _invited(claims: ProviderClaims) -> User | None:
     return found[0]
 
 
+def _is_same(address: str, other: str) -> bool:
+    """Only the case of ASCII letters is left out: other letters of one upper case are other addresses."""
+    return address.encode().lower() == other.encode(errors="surrogatepass").lower()
+
+
 def _new(claims: ProviderClaims) -> User:
     if not settings.OIDC_NEW_PEOPLE:
         whom = f"with the address {claims.email}" if claims.email else "with an address, which the provider must state"
@@ -56,7 +59,8 @@ def _new(claims: ProviderClaims) -> User:
     name = claims.username or claims.email.partition("@")[0] or claims.subject
     if User.objects.filter(username__iexact=name).exists():
         name = claims.email
-    user = User(username=name, email=claims.email if claims.is_verified else "", role=settings.OIDC_NEW_PEOPLE)
+    email = claims.email if claims.is_verified else ""
+    user = User(username=name, email=email, invited_as=email, role=settings.OIDC_NEW_PEOPLE)
     user.set_unusable_password()
     try:
         services.keep_person(user=user)

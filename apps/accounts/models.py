@@ -20,6 +20,9 @@ class User(AbstractUser):
         ADMINISTRATOR = "administrator"
 
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.READER)
+    # Address by which an account at the provider is bound to the person. Administrators alone set it; `email` is
+    # everybody's own, for notifications. Empty: none, or the person has set a password since.
+    invited_as = models.CharField(max_length=254, blank=True, default="", db_default="")
 
     class Meta(AbstractUser.Meta):
         constraints = [

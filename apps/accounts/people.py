@@ -59,7 +59,7 @@ def invite(*, username: str, email: str, role: str, now: datetime) -> tuple[User
     """A new person without a password, and the secret of a link that signs in once. Raises Invalid."""
     if User.objects.filter(username__iexact=username).exists():
         raise Invalid([FieldProblem("username", "is taken", "choose another, or change the role of that person")])
-    user = User(username=username, email=email, role=role)
+    user = User(username=username, email=email, invited_as=email, role=role)
     user.set_unusable_password()
     try:
         services.keep_person(user=user)
@@ -83,7 +83,7 @@ def change(*, user: User, role: str, is_active: bool) -> None:
 
 @transaction.atomic
 def change_password(*, user: User, old: str, new: str) -> None:
-    """Ends all of the person's sessions. `old`: of who has one. Raises Invalid."""
+    """Ends all of the person's sessions, and the invitation. `old`: of who has one. Raises Invalid."""
     if user.has_usable_password() and not user.check_password(old):
         raise Invalid([FieldProblem("old", "is not the present password", "or sign in by a link and ask for help")])
     try:
@@ -91,4 +91,5 @@ def change_password(*, user: User, old: str, new: str) -> None:
     except ValidationError as refused:
         raise Invalid([FieldProblem("new", " ".join(refused.messages))]) from None
     user.set_password(new)
+    user.invited_as = ""
     user.save()

@@ -250,7 +250,7 @@ def _is_zone(zone: str) -> bool:
 
 @transaction.atomic
 def keep_own_address(*, user: User, address: str) -> None:
-    """Set the address for a user's own notifications; empty: none. Raises Invalid (`address`)."""
+    """Set the address for a user's own notifications; empty: none. Nobody is admitted by it. Raises Invalid."""
     address, problems = address.strip(), list[FieldProblem]()
     if address:
         _is_mailbox(address, "address", problems)

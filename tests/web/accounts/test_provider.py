@@ -3,19 +3,22 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import StringIO
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 from django.conf import LazySettings
+from django.core.management import call_command
 from django.test import Client
 from playwright.sync_api import Page, expect
+from rest_framework.test import APIClient
 
 from apps.accounts import provider
 from apps.accounts.models import Identity, User
 from apps.core.audit.models import AuditEntry
-from tests.support.builders import a_user
+from tests.support.builders import a_token, a_user
 from tests.support.pages import elements, text
 
 SERVE = """
@@ -63,6 +66,10 @@ def back_from(address: str, subject: str = "", **form: str) -> str:
     return f"{back.path}?{back.query}"
 
 
+def an_invited(username: str, email: str, **fields: Any) -> User:
+    return a_user(username=username, email=email, invited_as=email, **fields)
+
+
 def sign_in(subject: str, next_page: str = "") -> tuple[Client, Any]:
     client = Client()
     answer = client.get(back_from(to_the_provider(client, next_page), subject))
@@ -79,7 +86,7 @@ def why(answer: Any) -> str:
 
 
 def test_who_is_invited_by_a_verified_address_is_bound_and_stays_so_when_the_address_changes(offered: str) -> None:
-    ann = a_user(username="ann", email="Ann@example.com", role="engineer")
+    ann = an_invited("ann", "Ann@example.com", role="engineer")
     knows(offered, "a-1", email="ann@example.com", email_verified=True)
     client, answer = sign_in("a-1", "/runs/?page=2")
     assert (answer.status_code, answer.headers["Location"], who(client)) == (302, "/runs/?page=2", "ann")
@@ -102,7 +109,7 @@ def test_whom_nobody_invited_is_refused_with_the_address_and_recorded(offered: s
 
 @pytest.mark.parametrize("claims", [{}, {"email_verified": False}])
 def test_an_address_that_nobody_verified_opens_no_account(offered: str, claims: dict[str, object]) -> None:
-    a_user(username="ann", email="ann@example.com")
+    an_invited("ann", "ann@example.com")
     knows(offered, "m-1", email="ann@example.com", **claims)
     client, answer = sign_in("m-1")
     assert (answer.status_code, who(client)) == (403, "")
@@ -113,13 +120,13 @@ def test_a_provider_that_administers_its_addresses_can_be_trusted_with_them(
     offered: str, settings: LazySettings
 ) -> None:
     settings.OIDC_TRUSTS_EMAIL = True
-    a_user(username="ann", email="ann@example.com")
+    an_invited("ann", "ann@example.com")
     knows(offered, "m-2", email="ann@example.com")
     assert who(sign_in("m-2")[0]) == "ann"
 
 
 def test_an_address_given_to_somebody_else_later_opens_no_account_until_it_is_unbound(offered: str) -> None:
-    ann = a_user(username="ann", email="ann@example.com")
+    ann = an_invited("ann", "ann@example.com")
     for subject in ("old-ann", "new-ann"):
         knows(offered, subject, email="ann@example.com", email_verified=True)
     assert who(sign_in("old-ann")[0]) == "ann"
@@ -143,10 +150,42 @@ def test_an_address_given_to_somebody_else_later_opens_no_account_until_it_is_un
     ]
 
 
+def test_an_address_that_a_token_set_for_notifications_leads_into_no_account(offered: str) -> None:
+    root = a_user(username="root", role="administrator")
+    stolen = APIClient(HTTP_AUTHORIZATION=f"Token {a_token(root, scope='read')[1]}")
+    assert stolen.put("/api/v1/own-address", {"address": "thief@example.com"}, format="json").status_code == 200
+    knows(offered, "thief", email="thief@example.com", email_verified=True)
+    client, answer = sign_in("thief")
+    assert (answer.status_code, who(client)) == (403, "")
+    assert "Nobody invited you with the address thief@example.com" in why(answer)
+    assert Identity.objects.count() == 0
+
+
+def test_who_has_set_a_password_is_bound_by_no_address_until_invited_anew(offered: str) -> None:
+    ann = an_invited("ann", "ann@example.com")
+    there = Client()
+    there.force_login(ann)
+    there.post("/account/password/", {"new": "battery staple 1", "again": "battery staple 1"})
+    knows(offered, "w-1", email="ann@example.com", email_verified=True)
+    client, answer = sign_in("w-1")
+    assert (answer.status_code, who(client)) == (403, "")
+    call_command("set_user", "ann", email="ann@example.com", stdout=StringIO(), stderr=StringIO())
+    assert who(sign_in("w-1")[0]) == "ann"
+
+
+@pytest.mark.parametrize("lookalike", ["\u0131an@example.com", "\u017fian@example.com", "i\u0430n@example.com"])
+def test_an_address_that_only_looks_like_the_invited_one_leads_into_no_account(offered: str, lookalike: str) -> None:
+    an_invited("ian", "ian@example.com")
+    an_invited("sian", "sian@example.com")
+    knows(offered, "l-1", email=lookalike, email_verified=True)
+    client, answer = sign_in("l-1")
+    assert (answer.status_code, who(client)) == (403, "")
+
+
 def test_an_address_of_two_people_and_a_disabled_account_are_refused(offered: str) -> None:
-    a_user(username="ann", email="team@example.com")
-    a_user(username="bob", email="team@example.com")
-    a_user(username="cyd", email="cyd@example.com", is_active=False)
+    an_invited("ann", "team@example.com")
+    an_invited("bob", "team@example.com")
+    an_invited("cyd", "cyd@example.com", is_active=False)
     knows(offered, "t-1", email="team@example.com", email_verified=True)
     knows(offered, "c-1", email="cyd@example.com", email_verified=True)
     assert "Several people here have the address team@example.com" in why(sign_in("t-1")[1])
@@ -155,7 +194,7 @@ def test_an_address_of_two_people_and_a_disabled_account_are_refused(offered: st
 
 
 def test_a_bound_person_who_was_disabled_is_refused(offered: str) -> None:
-    ann = a_user(username="ann", email="ann@example.com")
+    ann = an_invited("ann", "ann@example.com")
     knows(offered, "a-2", email="ann@example.com", email_verified=True)
     assert who(sign_in("a-2")[0]) == "ann"
     User.objects.filter(pk=ann.pk).update(is_active=False)
@@ -175,14 +214,14 @@ def test_new_people_get_the_role_of_the_settings_and_a_name_that_is_free(offered
 
 
 def test_its_session_ends_the_same_day(offered: str) -> None:
-    a_user(username="ann", email="ann@example.com")
+    an_invited("ann", "ann@example.com")
     knows(offered, "a-3", email="ann@example.com", email_verified=True)
     client, _ = sign_in("a-3")
     assert client.session.get_expiry_age() == 12 * 3600
 
 
 def test_an_attempt_of_another_browser_or_with_another_state_signs_nobody_in(offered: str) -> None:
-    a_user(username="ann", email="ann@example.com")
+    an_invited("ann", "ann@example.com")
     knows(offered, "a-4", email="ann@example.com", email_verified=True)
     mine, other = Client(), Client()
     back = back_from(to_the_provider(mine), "a-4")
@@ -202,7 +241,7 @@ def test_an_attempt_of_another_browser_or_with_another_state_signs_nobody_in(off
 
 def test_an_answer_to_another_attempt_is_refused_by_its_nonce(offered: str) -> None:
     """A code that somebody else obtained, put into an attempt of one's own."""
-    a_user(username="ann", email="ann@example.com")
+    an_invited("ann", "ann@example.com")
     knows(offered, "a-5", email="ann@example.com", email_verified=True)
     victim, thief = Client(), Client()
     stolen = parse_qs(urlsplit(back_from(to_the_provider(victim), "a-5")).query)["code"][0]
@@ -224,7 +263,7 @@ def test_who_is_refused_by_the_provider_reads_why(offered: str) -> None:
 
 @pytest.mark.parametrize("address", ["//elsewhere.example/", "https://elsewhere.example/", "javascript:alert(1)"])
 def test_nobody_is_led_elsewhere_afterwards(offered: str, address: str) -> None:
-    a_user(username="ann", email="ann@example.com")
+    an_invited("ann", "ann@example.com")
     knows(offered, "a-6", email="ann@example.com", email_verified=True)
     assert sign_in("a-6", address)[1].headers["Location"] == "/"
 
@@ -264,7 +303,7 @@ def test_with_passwords_off_nobody_signs_in_or_sets_one(offered: str, settings: 
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_a_browser_goes_to_the_provider_and_comes_back_to_the_page(offered: str, browser_page: Page) -> None:
-    a_user(username="ann", email="ann@example.com", role="engineer")
+    an_invited("ann", "ann@example.com", role="engineer")
     knows(offered, "a-7", email="ann@example.com", email_verified=True)
     for asset in ("**/pico.min.css", "**/favicon.ico"):  # of the provider's page, from elsewhere
         browser_page.route(asset, lambda route: route.fulfill(body=""))

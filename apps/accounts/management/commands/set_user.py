@@ -20,14 +20,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--role", choices=User.Role.values, help="a new user without it is a reader")
-        parser.add_argument("--email", help="for notifications")
+        parser.add_argument("--email", help="for notifications, and to be known by at the OpenID Connect provider")
         parser.add_argument("--inactive", action="store_true", help="disable sign-in; the user's records are kept")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = User.objects.filter(username=options["username"]).first() or User(username=options["username"])
         is_new = user.pk is None
         user.role = options["role"] or user.role
-        user.email = user.email if options["email"] is None else options["email"]
+        if options["email"] is not None:
+            user.email = user.invited_as = options["email"]
         user.is_active = not options["inactive"]
         if is_new:
             user.set_unusable_password()
