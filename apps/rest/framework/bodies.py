@@ -35,7 +35,7 @@ def decode_json(text: bytes, *, name: str = "") -> Any:
         raise InvalidJson(f"it is nested deeper than {limits.JSON_DEPTH} levels") from error
     except ValueError as error:
         raise InvalidJson(str(error)) from error
-    _check(value, path="" if isinstance(value, dict) else name, depth=0)
+    _check(value, path=() if isinstance(value, dict) or not name else (name,))
     return value
 
 
@@ -84,24 +84,25 @@ def _finite(text: str) -> float:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """RFC 8259 leaves duplicate names open; guessing which one was meant would store the wrong run."""
-    entries = dict(pairs)
-    if len(entries) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice[:80]!r} is given twice in one object")
+    entries: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in entries:
+            raise ValueError(f"{name[:80]!r} is given twice in one object")
+        entries[name] = value
     return entries
 
 
-def _check(value: Any, *, path: str, depth: int) -> None:
+def _check(value: Any, *, path: tuple[str, ...], depth: int = 0) -> None:
+    """`path`: names from the outside in. They are joined for a problem only: each may be as long as the body."""
     if depth > limits.JSON_DEPTH:
         raise InvalidJson(f"it is nested deeper than {limits.JSON_DEPTH} levels")
     if isinstance(value, str):
         _check_text(value, path=path)
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**63 - 1:
-        raise ValidationError({path: ["the whole number is beyond 64 bits"]})
+        raise ValidationError({".".join(path): ["the whole number is beyond 64 bits"]})
     for name, entry in _inside(value):
-        _check_text(name, path=path or repr(name)[:80])
-        _check(entry, path=f"{path}.{name}" if path else name or NAMELESS, depth=depth + 1)
+        _check_text(name, path=path or (repr(name)[:80],))
+        _check(entry, path=(*path, name) if path else (name or NAMELESS,), depth=depth + 1)
 
 
 def _inside(value: Any) -> Iterator[tuple[str, Any]]:
@@ -112,8 +113,8 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
             yield str(number), entry
 
 
-def _check_text(text: str, *, path: str) -> None:
+def _check_text(text: str, *, path: tuple[str, ...]) -> None:
     if "\0" in text:
-        raise ValidationError({path: ["contains NUL, which cannot be stored"]})
+        raise ValidationError({".".join(path): ["contains NUL, which cannot be stored"]})
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValidationError({path: ["contains half a character (a lone surrogate)"]})
+        raise ValidationError({".".join(path): ["contains half a character (a lone surrogate)"]})
