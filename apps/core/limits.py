@@ -35,6 +35,7 @@ STRETCH_VALUES = 4 * MIB  # from one full sample to the next; a batch of ours ha
 # Of a run.
 ARTIFACTS = 200
 ARTIFACT_BYTES = 1024 * MIB  # of all of them; settings hold what a sender may store a day
+COMMAND = 20_000  # characters of its command line
 NODES = 256
 NAMES = 10_000  # of a node's series
 SERIES = 100_000  # of all nodes

@@ -21,9 +21,10 @@ IN_COMMANDS = (
     re.compile(r"((?:^|\s)-p)(?!\d+(?:\s|$))([^\s]+)"),
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w++=)([^\s]+)"),
-    # libpq's connection strings and addresses, also quoted once more by a shell.
+    # libpq's connection strings and addresses, also quoted once more by a shell; a quote that does not end is hidden to
+    # the end of its line, since looking for it at each place anew would take time with the square of the length.
     re.compile(
-        r"""((?<![\w.-])(?:ssl)?password\s*+=\s*+)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""",
+        r"""((?<![\w.-])(?:ssl)?password\s*+=\s*+)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'?|[^\s'"&]+)""",
         re.IGNORECASE,
     ),
     # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.

@@ -19,7 +19,6 @@ from apps.rest.framework.strict import ChoiceField, FiniteField, NameField, Scal
 from apps.runs.api import why_not_started
 from apps.runs.pure import SUBMITTED
 
-LONGEST_COMMAND = 20_000
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.
 PLAIN = (
@@ -156,7 +155,7 @@ class RunDescription(Strict):
         help_text="values of the variables if nobody sets them, as far as the server reports them",
     )
     command = serializers.CharField(
-        max_length=LONGEST_COMMAND,
+        max_length=limits.COMMAND,
         required=False,
         default="",
         allow_blank=True,

@@ -272,6 +272,8 @@ def _check_run_message(message: wire.RunMessage) -> None:
     _require_no_nul("server_version", message.server_version)
     _require_no_nul("tool_version", message.tool_version)
     _require_no_nul("command", message.command)
+    length = len(message.command)
+    _require(length <= limits.COMMAND, "command", f"has {length} characters; it may have at most {limits.COMMAND}")
     _require_no_nul("host", message.host)
     _require(message.warmup >= 0, "warmup", "must be 0 or more seconds")
     _require(message.duration >= 0, "duration", "must be 0 or more seconds")

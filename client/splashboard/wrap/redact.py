@@ -21,7 +21,8 @@ IN_COMMANDS = (
     re.compile(r"(\w://[^\s:/@]*:)([^\s@/]+)(?=@)"),
     re.compile(r"((?:^|\s)(?=\w*?(?:PASSWORD|PWD|SECRET|TOKEN))\w+=)([^\s]+)"),
     re.compile(
-        r"""((?<![\w.-])(?:ssl)?password\s*=\s*)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'|[^\s'"&]+)""", re.IGNORECASE
+        r"""((?<![\w.-])(?:ssl)?password\s*=\s*)('"'"'.{0,200}?'"'"'|\\?'(?:\\.|[^'\\\n])*'?|[^\s'"&]+)""",
+        re.IGNORECASE,
     ),
     # `-p db.passwd=value` of YCSB, as a shell quotes it, and plain.
     re.compile(r"""((?:^|\s)'(?=[\w.]*?(?:passw|secret|credential))[\w.]+=)([^'\n]+)""", re.IGNORECASE),

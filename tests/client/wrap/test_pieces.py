@@ -50,6 +50,8 @@ def test_client_and_server_hide_the_same_secrets() -> None:
         assert hidden == secrets.without_secrets_in(text.encode())
         assert b"swordfish" not in hidden or "-P3306" in text
         assert secrets.first_secret(redact.output(redact.command(text).encode())) is None
+    open_quote = "pgbench 'host=db1 password=\\'the swordfish"
+    assert redact.command(open_quote) == secrets.without_secret_options(open_quote) == "pgbench 'host=db1 password=*"
     assert redact.output(b"+ PING swordfish99", ["swordfish99"]) == b"+ PING *"
     assert redact.output(b"total: 12345", ["1234"]) == b"total: 12345"
 

@@ -51,6 +51,7 @@ def test_variables_are_held_once_per_content() -> None:
         ({"started_at": "9999-12-31T23:59:59-14:00"}, "started_at"),
         ({"warmup": -1.0}, "warmup"),
         ({"server_version": "x" * 121}, "server_version"),
+        ({"command": "x" * 20_001}, "command"),
         ({"host": {"kernel": "6\0"}}, "host"),
         ({"nodes": [wire.RunNodeMessage(name="a"), wire.RunNodeMessage(name="a")]}, "nodes"),
         ({"nodes": [wire.RunNodeMessage(name="")]}, "nodes.0.name"),
