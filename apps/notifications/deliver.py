@@ -19,6 +19,7 @@ from apps.notifications.webhooks.remedies import remedy_of
 LEASE = timedelta(minutes=2)
 # Pauses after each attempt, minutes; none after the last: two days in all.
 PAUSES = (1, 5, 15, 60, 180, 720, 1440)
+ATTEMPTS = len(PAUSES) + 1
 MOST_DUE = 100
 LONGEST_ANSWER = 500
 
@@ -42,11 +43,15 @@ def send(*, delivery_id: int, now: datetime) -> bool:
     if won != 1:
         return False
     delivery = Delivery.objects.select_related("subscription").get(pk=delivery_id)
+    if delivery.attempts > ATTEMPTS:  # each worker that made one was killed before it could say so
+        words = f"{ATTEMPTS} attempts ended without an answer"
+        Delivery.objects.filter(pk=delivery_id).update(given_up_at=now, attempts=ATTEMPTS, answer=words)
+        return False
     outcome = _attempt(delivery, now=now)
     kept: dict[str, Any] = {"answer": _answer(delivery, outcome)}
     if outcome.is_sent:
         kept["sent_at"] = now
-    elif outcome.again and delivery.attempts <= len(PAUSES):
+    elif outcome.again and delivery.attempts < ATTEMPTS:
         pause = timedelta(minutes=PAUSES[delivery.attempts - 1])
         kept["next_at"] = now + max(pause, timedelta(seconds=outcome.after))
     else:
