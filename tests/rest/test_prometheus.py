@@ -237,6 +237,15 @@ def test_too_many_runs_in_a_time_are_refused_with_the_remedy(reader: APIClient, 
     assert 'choose with run="' in refusal(reader, "query", query="host_cpus", time=BEGAN + 5)
 
 
+@pytest.mark.parametrize("query", ['{__name__=~"host_disk_.*"}', "host_cpus + (host_cpus + 1)", 'sum({node="db1"})'])
+def test_too_many_values_are_refused_with_the_remedy(reader: APIClient, run: Run, monkeypatch: Any, query: str) -> None:
+    monkeypatch.setattr("apps.rest.prometheus.views.MOST_VALUES", 21)
+    span = {"start": BEGAN, "end": BEGAN + 10}
+    assert len(ask(reader, "query_range", query="host_cpus", step=1, **span)["result"][0]["values"]) == 11
+    said = refusal(reader, "query_range", query=query, step=1, **span)
+    assert "11 points of each series, at most 21: ask with a longer step" in said
+
+
 @override_settings(SPLASHBOARD_PUBLIC_READ=False)
 def test_strangers_read_nothing_and_forms_are_read_as_addresses(anyone: APIClient, reader: APIClient, run: Run) -> None:
     for path in ("query", "labels", "label/run/values", "series", "metadata", "status/buildinfo", "query_range"):

@@ -27,6 +27,8 @@ from apps.runs.pure import COUNTER
 
 Floats = NDArray[np.float64]
 MOST_POINTS = 11_000
+# Of a query, points times series: each value of an answer is a text of its own.
+MOST_VALUES = 500_000
 # The version whose query API this is.
 VERSION = "2.53.0"
 LABEL_NAMES = (NAME, "device", "metric", "node", *OF_RUN)
@@ -141,9 +143,15 @@ def _asked(request: Request) -> QueryDict:
 
 def _evaluated(expression: Expression, times: Floats) -> Evaluated:
     span = TimeSpan(float(times[0]) - reach(expression), float(times[-1]))
+    asked = 0
 
     def read(selection: Selection) -> Sequence[SelectedSeries]:
+        nonlocal asked
         series = run_series.chosen(selection.matchers, span)
+        asked += len(series) * len(times)
+        if asked > MOST_VALUES:
+            words = f"{asked:,} values are asked for, {len(times):,} points of each series, at most {MOST_VALUES:,}"
+            raise BadQuery(f"{words}: ask with a longer step, or add a name or labels")
         found = run_series.samples_of(series, span)
         return [SelectedSeries(one.series.labels, one.at, one.values, _counts(one.series)) for one in found]
 
