@@ -135,11 +135,33 @@ def test_operations_have_names_of_their_own(schema: dict[str, Any]) -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize(("query", "start"), [("", b"openapi: 3"), ("?format=json", b"{")])
-def test_it_is_served_as_yaml_and_json(anyone: APIClient, query: str, start: bytes) -> None:
+@pytest.mark.parametrize(
+    ("query", "start", "kind"),
+    [
+        ("", b"openapi: 3", "application/vnd.oai.openapi; charset=utf-8"),
+        ("?format=json", b"{", "application/vnd.oai.openapi+json"),
+    ],
+)
+def test_it_is_served_as_yaml_and_json(anyone: APIClient, query: str, start: bytes, kind: str) -> None:
     answer = anyone.get(f"/api/v1/schema/{query}")
-    assert answer.status_code == 200
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, kind)
     assert answer.content.startswith(start)
+
+
+def test_strangers_who_ask_again_do_not_have_it_made_again(anyone: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    generate: Any = SchemaGenerator.get_schema
+
+    def counted(*args: Any, **options: Any) -> Any:
+        made.append(options)
+        return generate(*args, **options)
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", counted)
+    addresses = ("/api/v1/schema/", "/api/v1/schema/?format=json", "/api/v1/docs/")
+    first = [anyone.get(address).content for address in addresses]
+    made.clear()
+    assert [anyone.get(f"{address}{'&' if '?' in address else '?'}version=2").content for address in addresses] == first
+    assert made == []
 
 
 def test_the_page_for_people_shows_every_operation_and_asks_no_other_host(
