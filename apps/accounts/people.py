@@ -69,21 +69,27 @@ def invite(*, username: str, email: str, role: str, now: datetime) -> tuple[User
 
 
 @transaction.atomic
-def change(*, user: User, role: str, is_active: bool) -> None:
-    """Raises Invalid where nobody would be left to manage people."""
+def change(*, user: User, role: str | None = None, is_active: bool | None = None) -> None:
+    """None: as it is. Raises Invalid where nobody would be left to manage people."""
     # All of them, in order: two who demote each other wait, and the second is refused.
     administrators = User.objects.select_for_update().filter(role=User.Role.ADMINISTRATOR, is_active=True)
     known = {each.pk for each in administrators.order_by("pk")}
-    stays = is_active and role == User.Role.ADMINISTRATOR
+    user.refresh_from_db(from_queryset=User.objects.select_for_update())
+    user.role = user.role if role is None else role
+    user.is_active = user.is_active if is_active is None else is_active
+    stays = user.is_active and user.is_administrator
     if known == {user.pk} and not stays:
         raise Invalid([FieldProblem("role", "this is the last administrator", "make another person one first")])
-    user.role, user.is_active = role, is_active
     services.keep_person(user=user)
 
 
 @transaction.atomic
 def change_password(*, user: User, old: str, new: str) -> None:
     """Ends all of the person's sessions, and the invitation. `old`: of who has one. Raises Invalid."""
+    # Under a lock: what an administrator changes meanwhile stays changed.
+    user.refresh_from_db(from_queryset=User.objects.select_for_update())
+    if not user.is_active:
+        raise Invalid([FieldProblem("", "this account is disabled", "ask an administrator")])
     if user.has_usable_password() and not user.check_password(old):
         raise Invalid([FieldProblem("old", "is not the present password", "or sign in by a link and ask for help")])
     try:
@@ -92,4 +98,4 @@ def change_password(*, user: User, old: str, new: str) -> None:
         raise Invalid([FieldProblem("new", " ".join(refused.messages))]) from None
     user.set_password(new)
     user.invited_as = ""
-    user.save()
+    user.save(update_fields=["password", "invited_as"])

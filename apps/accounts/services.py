@@ -14,6 +14,8 @@ from apps.core.problems import FieldProblem, Invalid
 SIGN_IN_LINK_LASTS = timedelta(hours=1)
 LONGEST_NAME, LONGEST_QUERY = 60, 2000  # of a saved filter, characters
 MOST_FILTERS = 30
+# Of a person whom an administrator changes; a password and the last sign-in may be written at the same moment.
+KEPT = ("role", "email", "invited_as", "is_active")
 
 
 def named(username: str) -> User:
@@ -79,7 +81,7 @@ def keep_person(*, user: User) -> None:
     """
     known = User.objects.select_for_update().filter(pk=user.pk).first()
     user.full_clean()
-    user.save()
+    user.save(update_fields=KEPT if known else None)
     action = Action.PERSON_CREATE if known is None else Action.PERSON_CHANGE
     record(action, f"person {user.username}", before=_state(known) if known else "", after=_state(user))
     if known and (known.role != user.role or not user.is_active):

@@ -44,10 +44,10 @@ def show(request: HttpRequest) -> HttpResponse:
 @administrators_only
 def change(request: HttpRequest, user_id: int) -> HttpResponse:
     user = get_object_or_404(User, pk=user_id)
-    role = request.POST.get("role", user.role)
-    if role not in User.Role.values:
+    role = request.POST.get("role")
+    if role is not None and role not in User.Role.values:
         return _page(request, InvitationForm(), status=400, refused=[FieldProblem("role", f"{role!r:.40} is no role")])
-    is_active = request.POST["active"] == "yes" if "active" in request.POST else user.is_active
+    is_active = request.POST["active"] == "yes" if "active" in request.POST else None
     try:
         people.change(user=user, role=role, is_active=is_active)
     except Invalid as refused:

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
@@ -24,8 +25,18 @@ class Command(BaseCommand):
         parser.add_argument("--inactive", action="store_true", help="disable sign-in; the user's records are kept")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        user = User.objects.filter(username=options["username"]).first() or User(username=options["username"])
-        is_new = user.pk is None
+        with transaction.atomic():
+            user, is_new = self._kept(options)
+        locked = "" if user.is_active else LOCKED
+        self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}{locked}.")
+        if user.is_active:
+            secret = services.create_sign_in_link(user=user, now=timezone.now())
+            self.stdout.write(f"{settings.ADDRESS}{reverse('web:sign-in-link', kwargs={'secret': secret})}")
+
+    def _kept(self, options: dict[str, Any]) -> tuple[User, bool]:
+        """The person, and whether they are new."""
+        known = User.objects.select_for_update().filter(username=options["username"]).first()
+        user, is_new = known or User(username=options["username"]), known is None
         user.role = options["role"] or user.role
         if options["email"] is not None:
             user.email = user.invited_as = options["email"]
@@ -38,8 +49,4 @@ class Command(BaseCommand):
             raise CommandError(
                 "; ".join(f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items())
             ) from error
-        locked = "" if user.is_active else LOCKED
-        self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}{locked}.")
-        if user.is_active:
-            secret = services.create_sign_in_link(user=user, now=timezone.now())
-            self.stdout.write(f"{settings.ADDRESS}{reverse('web:sign-in-link', kwargs={'secret': secret})}")
+        return user, is_new
