@@ -14,7 +14,7 @@ from uuid import UUID
 from django.core.signals import request_started
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import NotAuthenticated
+from rest_framework.exceptions import APIException, NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -32,12 +32,14 @@ from apps.runs.models import Run
 
 # As many digits as Python converts; Django finds no view for longer ones.
 BATCH = re.compile(r"/api/v1/agent/runs/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/batches/([0-9]{1,4300})")
+# Of a sampler: Django's view stores it, which is fast enough for one of them.
+OF_SAMPLER = re.compile(r"/api/v1/agent/runs/[0-9a-f-]{36}/streams/[0-9]+/batches/[0-9]+")
 REFUSAL = "splashboard.refusal"
 NAME = "api:agent-batch"
 
 
 class BatchDoor:
-    """Stores batches, and passes all other requests to `django`."""
+    """Stores batches, and passes all other requests to `django`; batches of samplers take from the same buckets."""
 
     def __init__(self, django: Any, *, buckets: UploadBuckets | None = None) -> None:
         self._django = django
@@ -63,16 +65,28 @@ class BatchDoor:
                 headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
                 start_response("201 Created" if stored.is_new else "200 OK", headers)
                 return [body]
+        elif environ["REQUEST_METHOD"] == "PUT" and OF_SAMPLER.fullmatch(environ["PATH_INFO"]):
+            try:
+                self._take(environ)
+            except _TooMuch as refused:
+                return _refuse(refused.problem, start_response)
+            except APIException:
+                pass  # Django's view finds the same, and answers it
         answer: Iterable[bytes] = self._django(environ, start_response)
         return answer
 
-    def _store(self, environ: dict[str, Any], uid: UUID, sequence: int) -> accept.StoredBatch:
+    def _take(self, environ: dict[str, Any]) -> tuple[str, int]:
+        """The sender's secret and the body's length, for which there was room in the sender's bucket."""
         secret = secret_of(environ, "Agent")
         if not secret:
             raise NotAuthenticated
         size = length_within(environ, limit=limits.BATCH)
         if wait := self._buckets.take(digest_of(secret), size):
             raise _TooMuch(ceil(wait))
+        return secret, size
+
+    def _store(self, environ: dict[str, Any], uid: UUID, sequence: int) -> accept.StoredBatch:
+        secret, size = self._take(environ)
         stored = dispatch.store_batch(
             secret=secret,
             uid=uid,

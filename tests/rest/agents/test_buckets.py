@@ -5,7 +5,10 @@ import pytest
 from apps.rest.agents import buckets
 from apps.rest.agents.batches import BatchDoor
 from apps.rest.agents.buckets import UploadBuckets
+from apps.runs.api import streams
+from apps.runs.models import StreamBatch
 from tests.rest.talk import Talk, a_batch, a_run_message, the_agent
+from tests.runs.uploads import an_open_run
 from tests.support.builders import a_campaign
 from workers.protocol import wire
 
@@ -75,3 +78,21 @@ def test_a_batch_beyond_the_limit_is_refused_before_it_is_read_and_can_be_sent_l
     assert "batches or" in refused.json()["detail"]
     clock.now += 60
     assert talk.put_bytes(f"runs/{uid}/batches/1", a_batch(uid)).status_code == 201
+
+
+def test_batches_of_a_sampler_take_from_the_same_bucket(
+    talk: Talk, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled = UploadBuckets(batches=1000, size=10, clock=clock)
+    monkeypatch.setattr("tests.rest.talk.BatchDoor", lambda django: BatchDoor(django, buckets=filled))
+    agent, run = the_agent(), an_open_run()
+    stream = streams.join(run=run, agent=agent.name, nodes=["db1"])
+    assert stream is not None
+    path, payload = f"runs/{run.uid}/streams/{stream.number}/batches", a_batch(str(run.uid))
+    assert talk.put_bytes(f"{path}/0", payload).status_code == 201
+    refused = talk.put_bytes(f"{path}/1", payload)
+    assert (refused.status_code, refused.headers["Content-Type"]) == (429, "application/problem+json")
+    assert int(refused.headers["Retry-After"]) > 60
+    assert StreamBatch.objects.count() == 1
+    clock.now += 3600
+    assert talk.put_bytes(f"{path}/1", payload).status_code == 201
