@@ -338,7 +338,10 @@ if LOG_LEVEL not in LOG_LEVELS:
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"about": {"()": "apps.core.server.log_context.AddAbout"}},
+    "filters": {
+        "about": {"()": "apps.core.server.log_context.AddAbout"},
+        "links": {"()": "apps.core.server.log_secrets.HideLinks"},
+    },
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}{about}", "style": "{"},
         "json": {
@@ -350,7 +353,7 @@ LOGGING = {
             "reserved_attrs": [*RESERVED_ATTRS, "about"],
         },
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["about"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["about", "links"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # httpx logs full URLs, and a chat webhook's URL is a secret.
     # axes logs the address of each sign-in, and that of a link is one.

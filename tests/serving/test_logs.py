@@ -1,6 +1,7 @@
 """Log lines say what they are about; what is sent to Sentry holds no secret."""
 
 import gzip
+import io
 import json
 import logging
 import os
@@ -15,7 +16,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.test import Client
 
+from apps.accounts.credentials import new_secret
 from apps.core.server import log_context
 from tests.paths import ROOT
 
@@ -55,6 +58,37 @@ def test_json_lines_have_every_id_and_the_traceback_as_fields() -> None:
     assert datetime.fromisoformat(found["time"]).utcoffset() == timedelta(0)
     assert "about" not in found
     assert "run_id" not in json.loads(written("json", "later"))
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """What the server's log gets."""
+    (console,) = (each for each in logging.getLogger().handlers if each.get_name() == "console")
+    assert isinstance(console, logging.StreamHandler)
+    stream = io.StringIO()
+    usual = console.setStream(stream)
+    yield stream
+    console.setStream(usual)
+
+
+@pytest.mark.parametrize("form", ["line", "json"])
+def test_the_log_shows_no_link_that_signs_in_or_shows_a_page(
+    db: None, log: io.StringIO, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: dict[str, Any] = settings.LOGGING
+    (console,) = (each for each in logging.getLogger().handlers if each.get_name() == "console")
+    formatter = DictConfigurator(known).configure_formatter(dict(known["formatters"][form]))
+    monkeypatch.setattr(console, "formatter", formatter)
+    secret = new_secret()
+    client = Client(enforce_csrf_checks=True)
+    assert client.put(f"/sign-in/{secret}/").status_code == 403
+    assert Client().put(f"/sign-in/{secret}/").status_code == 405
+    assert Client().get(f"/sign-in/{secret}/").status_code == 410
+    assert Client().get(f"/shared/{secret}/").status_code >= 400
+    found = log.getvalue()
+    assert len(found.splitlines()) >= 4
+    assert "/sign-in/…" in found or "/sign-in/\\u2026" in found
+    assert secret not in found
 
 
 class _Project(BaseHTTPRequestHandler):

@@ -45,9 +45,9 @@ def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
 
 @login_not_required
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
-    """Signs in by POST only: link scanners (mail filters, previews) would use up a GET."""
+    """Signs in by POST only: link scanners (mail filters, previews) would use up a GET or HEAD."""
     now = timezone.now()
     if request.method == "POST":
         user = services.use_sign_in_link(secret=secret, now=now)

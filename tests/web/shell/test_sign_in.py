@@ -28,6 +28,7 @@ def test_looking_at_a_link_uses_nothing_up(db: None, client: Client) -> None:
         assert page.status_code == 200
         assert text(page.content.decode(), "h1").split()[-1] == "ann"
         assert elements(page.content.decode(), "main form[method=post] button")
+    assert client.head(link).status_code == 200
     assert not signed_in(client)
     assert SignInLink.objects.get().used_at is None
 
