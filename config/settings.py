@@ -173,11 +173,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ] + [{"NAME": "apps.accounts.sign_ins.RecordedPassword"}]
-# A name is locked for an address, so that nobody locks another one out; a sign-in link still works.
+# A name is locked for an address (of IPv6 a /64), so that nobody locks another one out; a sign-in link still works.
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_CLIENT_IP_CALLABLE = "apps.core.client_address.client_address"
+AXES_CLIENT_IP_CALLABLE = "apps.core.client_address.client_network"
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_LOCKOUT_CALLABLE = "apps.web.accounts.sign_in.locked_out"

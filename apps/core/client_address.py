@@ -1,7 +1,7 @@
-"""The address from which a request came."""
+"""The address from which a request came, and the one by which its sender is counted."""
 
 from collections.abc import Mapping
-from ipaddress import ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -24,3 +24,17 @@ def client_address(request: HasMeta) -> str:
         return str(ip_address(forwarded))
     except ValueError:
         return direct
+
+
+def client_network(request: HasMeta) -> str:
+    """What limits count: of IPv6 the first address of the /64, since one machine has all addresses of it."""
+    address = client_address(request)
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return address
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Network((int(parsed), 64), strict=False).network_address)

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
@@ -16,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from apps.core import limits
-from apps.core.client_address import HasMeta, client_address
+from apps.core.client_address import HasMeta, client_address, client_network
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.server import outages, space
 from apps.rest.framework import request_counts
@@ -161,18 +160,9 @@ def count_unknown(request: HasMeta) -> None:
 
 def _beyond_unknown(request: HasMeta) -> ApiProblem | None:
     limit, address = limits.UNKNOWN_REQUESTS, client_address(request)
-    wait = request_counts.counter.wait(f"address:{_network(address)}", limit=limit)
+    wait = request_counts.counter.wait(f"address:{client_network(request)}", limit=limit)
     what = f"{limit:,} requests a minute from {address} without signing in or a valid token"
     return too_many(what, wait=wait) if wait else None
-
-
-def _network(address: str) -> str:
-    """Of IPv6 the /64: one machine has all addresses of it."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    return str(ip_network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else address
 
 
 def body(problem: ApiProblem) -> dict[str, Any]:

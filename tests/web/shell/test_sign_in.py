@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from apps.accounts import services
 from apps.accounts.models import SignInLink, User
-from apps.core.client_address import client_address
+from apps.core.audit.models import AuditEntry
+from apps.core.client_address import client_address, client_network
 from tests.support.builders import a_user
 from tests.support.pages import data, element, elements, text
 
@@ -79,6 +80,33 @@ def test_a_name_is_locked_for_an_address_that_guesses(db: None, client: Client, 
         .status_code
         == 302
     )
+
+
+def test_a_name_is_locked_for_all_addresses_that_one_machine_may_have(
+    db: None, client: Client, settings: LazySettings
+) -> None:
+    a_user(username="ann", password="correct horse")
+    wrong, right = {"username": "ann", "password": "wrong"}, {"username": "ann", "password": "correct horse"}
+    for number in range(settings.AXES_FAILURE_LIMIT):
+        answer = client.post("/sign-in/", wrong, REMOTE_ADDR=f"2001:db8::{number:x}:1")
+    assert answer.status_code == 429
+    assert client.post("/sign-in/", right, REMOTE_ADDR="2001:db8::ffff").status_code == 429
+    assert client.post("/sign-in/", right, REMOTE_ADDR="2001:db8:0:1::1").status_code == 302
+    recorded = AuditEntry.objects.filter(action="sign_in.failed").values_list("address", flat=True)
+    assert {"2001:db8::1:1", "2001:db8::2:1"} <= set(recorded)
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("", ""),
+    ],
+)
+def test_limits_count_a_machine_not_each_of_its_addresses(rf: RequestFactory, address: str, network: str) -> None:
+    assert client_network(rf.get("/", REMOTE_ADDR=address)) == network
 
 
 @pytest.mark.parametrize(
