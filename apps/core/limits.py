@@ -10,6 +10,7 @@ KIB, MIB = 1024, 1024 * 1024
 # Bytes of a body; config/serving adds those of a sender whom nobody knows, and how long a body may take.
 BATCH = 8 * MIB
 MESSAGE = 4 * MIB  # of an agent: a run's holds every variable of every node
+HEALTH = 64 * KIB  # of an agent's report, as JSON
 JSON = 2 * MIB
 ARTIFACT = 64 * MIB
 ATTACHED = 16 * MIB

@@ -2,6 +2,7 @@
 
 from apps.runs import timeline
 from apps.runs.amounts import Amount
+from apps.runs.ingest.clean_text import printable_value
 from apps.runs.ingest.prometheus.names import VARIABLES
 from apps.runs.quality.checklist import CHECKS, title_of
 from apps.runs.quality.rules import asked_rate
@@ -91,6 +92,7 @@ __all__ = [
     "grid_of",
     "interval_middles",
     "merge",
+    "printable_value",
     "thin",
     "timeline",
     "title_of",

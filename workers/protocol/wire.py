@@ -177,7 +177,7 @@ class ClockMessage(msgspec.Struct, frozen=True, kw_only=True):
 class SamplingMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Agent to server: the nodes it samples, by system, in runs driven by other agents."""
 
-    systems: dict[str, list[str]]
+    systems: dict[str, list[Annotated[str, msgspec.Meta(min_length=1, max_length=80)]]]
 
 
 class SampledRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,7 +198,7 @@ class SamplingAnswer(msgspec.Struct, frozen=True, kw_only=True):
 class StreamEndMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Ends a stream with its number of batches."""
 
-    batches: int
+    batches: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
 
 
 class EventMessage(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,14 +1,18 @@
 """What an agent reports at its start and every minute."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from django.db import DataError, IntegrityError
+
 from apps.catalog.api import services as catalog
+from apps.core import limits
 from apps.dispatch.jobs import bindings
 from apps.dispatch.models import Agent
 from workers.protocol import wire
 
 SYSTEM = "system:"
+LABEL_LIMIT = 100  # characters
 
 
 def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.HelloAnswer:
@@ -26,13 +30,22 @@ def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.He
             registered = catalog.register_system(message=described, hardware=message.hardware)
         except catalog.InvalidField as error:
             warnings.append(f"systems[{number}].{error.field} {error.message}; {described.slug!r} gets no jobs")
+        except (DataError, IntegrityError) as error:  # a name that is too long, a number that is too large
+            reason = str(error).partition("\n")[0]
+            warnings.append(f"systems[{number}] cannot be stored ({reason}); {described.slug!r} gets no jobs")
         else:
             reachable.append(registered.system.slug)
             warnings += [*registered.notes, *registered.differences]
+    long = [label for label in message.labels if len(label) > LABEL_LIMIT]
+    warnings += [f"the label {label[:40]!r}… has more than {LABEL_LIMIT} characters: it is left out" for label in long]
+    health = message.health
+    if len(wire.to_json(health)) > limits.HEALTH:
+        health = {}
+        warnings.append(f"health has more than {limits.HEALTH:,} bytes: it is left out")
     Agent.objects.filter(pk=agent.pk).update(
-        labels=_labels(message.labels, reachable),
+        labels=_labels(set(message.labels).difference(long), reachable),
         version=message.version[:40],
-        health=message.health,
+        health=health,
         last_seen_at=now,
     )
     return wire.HelloAnswer(agent=agent.name, warnings=warnings)
@@ -43,7 +56,7 @@ def withdraw(*, agent: Agent, version: str, now: datetime) -> None:
     Agent.objects.filter(pk=agent.pk).update(labels=[], version=version[:40], last_seen_at=now)
 
 
-def _labels(declared: Sequence[str], slugs: Sequence[str]) -> list[str]:
+def _labels(declared: Iterable[str], slugs: Sequence[str]) -> list[str]:
     """Declared labels, plus one for every reachable system; an agent cannot declare these itself."""
     own = {label for label in declared if not label.startswith(SYSTEM)}
     return sorted({*own, *(f"{SYSTEM}{slug}" for slug in slugs)})

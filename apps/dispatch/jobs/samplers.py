@@ -7,7 +7,7 @@ from django.db.models import Count, F
 from apps.dispatch.jobs import bindings
 from apps.dispatch.jobs.uploads import NoSuchRun
 from apps.dispatch.models import Agent
-from apps.runs.api import streams
+from apps.runs.api import accept, streams
 from apps.runs.models import Run, Stream
 from workers.protocol import wire
 
@@ -24,6 +24,8 @@ def sampled_runs(*, agent: Agent, message: wire.SamplingMessage) -> wire.Samplin
     )
     found = []
     for run in runs.select_related("system"):
+        if not all(accept.is_seconds(run.host.get(fact)) for fact in accept.CLOCK_FACTS):
+            continue  # stored before that was checked: the system's other runs are sampled
         stream = streams.join(run=run, agent=agent.name, nodes=message.systems[run.system.slug])
         if stream is not None and stream.batches_expected is None:
             found.append(_sampled_run(run, stream))

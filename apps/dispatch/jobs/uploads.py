@@ -67,7 +67,7 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
     if job is None:
         raise NoSuchJob(f"there is no job {message.job}: it was deleted, or it is another server's")
     load_level = planned_runs(job, attempt=message.attempt, agent_id=agent.pk).get(uid)
-    if load_level is None or message.attempt > job.attempt:
+    if load_level is None or not 0 < message.attempt <= job.attempt:
         raise NoSuchRun(f"run {uid} was not planned for agent {agent.name} in attempt {message.attempt} of {job}")
     with transaction.atomic():
         held_job(agent=agent, job_id=job.pk, attempt=message.attempt, now=now)

@@ -68,6 +68,8 @@ class StoreStreamBatch(StreamView):
     def put(self, request: Request, uid: UUID, number: int, sequence: int) -> Response:
         """Store one batch of a sampler's stream: gzip of JSON lines, at most 8 MB."""
         payload, checksum = read_body(request, limit=limits.BATCH), checksum_of(request.META)
+        if sequence >= 2**31:
+            raise problems.invalid("sequence", "must be a whole number from 0, of at most 31 bits")
         if wire.checksum(payload) != checksum:
             raise problems.invalid("checksum", "is not the SHA-256 of what arrived: send it again")
         stream = self.stream(uid, number)

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 
 from apps.core import limits
 from apps.rest.framework import problems
+from apps.runs.pure import printable_value
 from workers.protocol import enrolment, wire
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ MESSAGES = (
     wire.SamplingAnswer,
     wire.StreamEndMessage,
 )
+NUL = rb"\u0000"  # JSON has it in no other form
 # More digits than any real length, few enough to parse fast.
 LONGEST_LENGTH = 18
 
@@ -72,7 +74,9 @@ def read_message(request: Request, kind: type[T]) -> T:
     """Raises ApiProblem with the field, or ParseError when the body is not JSON."""
     body = read_body(request, limit=limits.MESSAGE)
     try:
-        return wire.from_json(kind, body)
+        found = wire.from_json(kind, body)
+        # PostgreSQL stores no NUL, and one text with it is no reason to refuse an agent's word.
+        return msgspec.convert(printable_value(msgspec.to_builtins(found)), kind) if NUL in body else found
     except msgspec.ValidationError as error:
         field, message = _place(str(error))
         raise problems.invalid(field, message) from error

@@ -35,12 +35,16 @@ __all__ = [
     "accept_batch",
     "accept_batch_of",
     "end_run",
+    "is_seconds",
     "open_run",
     "seal",
 ]
 
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\Z")
+# Of a run's host: how far its clock is ahead of the server's, and how well that is known, s.
+CLOCK_FACTS = ("clock_ahead_seconds", "clock_uncertainty_seconds")
+FAR = 1e10  # s: clocks that were never set are decades off
 MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:;.*)?\Z")
 
 
@@ -266,6 +270,11 @@ def _moment(field: str, text: str) -> datetime:
     return moment
 
 
+def is_seconds(value: object) -> bool:
+    """None: not stated."""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < FAR)
+
+
 def _check_run_message(message: wire.RunMessage) -> None:
     for field in ("server_version", "tool_version"):
         _require(len(getattr(message, field)) <= 120, field, "must have at most 120 characters")
@@ -275,6 +284,8 @@ def _check_run_message(message: wire.RunMessage) -> None:
     length = len(message.command)
     _require(length <= limits.COMMAND, "command", f"has {length} characters; it may have at most {limits.COMMAND}")
     _require_no_nul("host", message.host)
+    for fact in CLOCK_FACTS:
+        _require(is_seconds(message.host.get(fact)), f"host.{fact}", "must be a number of seconds, or left out")
     _require(message.warmup >= 0, "warmup", "must be 0 or more seconds")
     _require(message.duration >= 0, "duration", "must be 0 or more seconds")
     size = message.data_bytes
