@@ -21,7 +21,7 @@ class User(AbstractUser):
 
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.READER)
     # Address by which an account at the provider is bound to the person. Administrators alone set it; `email` is
-    # everybody's own, for notifications. Empty: none, or the person has set a password since.
+    # everybody's own, for notifications. Empty: none, or the person has set a password instead.
     invited_as = models.CharField(max_length=254, blank=True, default="", db_default="")
 
     class Meta(AbstractUser.Meta):

@@ -85,7 +85,8 @@ def change(*, user: User, role: str | None = None, is_active: bool | None = None
 
 @transaction.atomic
 def change_password(*, user: User, old: str, new: str) -> None:
-    """Ends all of the person's sessions, and the invitation. `old`: of who has one. Raises Invalid."""
+    """Ends all of the person's sessions, and an invitation that no account at the provider was bound by. `old`: of who
+    has one. Raises Invalid."""
     # Under a lock: what an administrator changes meanwhile stays changed.
     user.refresh_from_db(from_queryset=User.objects.select_for_update())
     if not user.is_active:
@@ -97,5 +98,6 @@ def change_password(*, user: User, old: str, new: str) -> None:
     except ValidationError as refused:
         raise Invalid([FieldProblem("new", " ".join(refused.messages))]) from None
     user.set_password(new)
-    user.invited_as = ""
+    if not user.identities.exists():
+        user.invited_as = ""
     user.save(update_fields=["password", "invited_as"])

@@ -15,7 +15,7 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
-from apps.accounts import provider
+from apps.accounts import identities, provider
 from apps.accounts.models import Identity, User
 from apps.core.audit.models import AuditEntry
 from tests.support.builders import a_token, a_user
@@ -171,6 +171,17 @@ def test_who_has_set_a_password_is_bound_by_no_address_until_invited_anew(offere
     assert (answer.status_code, who(client)) == (403, "")
     call_command("set_user", "ann", email="ann@example.com", stdout=StringIO(), stderr=StringIO())
     assert who(sign_in("w-1")[0]) == "ann"
+
+
+def test_who_was_bound_before_the_password_is_bound_again_after_an_administrator_unbound_them(offered: str) -> None:
+    an_invited("ann", "ann@example.com")
+    for subject in ("old-ann", "new-ann"):
+        knows(offered, subject, email="ann@example.com", email_verified=True)
+    there, _ = sign_in("old-ann")
+    there.post("/account/password/", {"new": "battery staple 1", "again": "battery staple 1"})
+    assert who(sign_in("new-ann")[0]) == ""
+    identities.unbind(user=User.objects.get())
+    assert who(sign_in("new-ann")[0]) == "ann"
 
 
 @pytest.mark.parametrize("lookalike", ["\u0131an@example.com", "\u017fian@example.com", "i\u0430n@example.com"])
