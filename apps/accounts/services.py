@@ -89,7 +89,8 @@ def keep_person(*, user: User) -> None:
 
 
 def _state(user: User) -> str:
-    words = [user.role, user.email, "" if user.is_active else "disabled"]
+    invited = f"invited as {user.invited_as}" if user.invited_as else ""
+    words = [user.role, user.email, invited, "" if user.is_active else "disabled"]
     return ", ".join(word for word in words if word)
 
 

@@ -170,6 +170,9 @@ def test_who_has_set_a_password_is_bound_by_no_address_until_invited_anew(offere
     client, answer = sign_in("w-1")
     assert (answer.status_code, who(client)) == (403, "")
     call_command("set_user", "ann", email="ann@example.com", stdout=StringIO(), stderr=StringIO())
+    entry = AuditEntry.objects.get(action="person.change")
+    assert entry.before == "engineer, ann@example.com"
+    assert entry.after == "engineer, ann@example.com, invited as ann@example.com"
     assert who(sign_in("w-1")[0]) == "ann"
 
 
