@@ -1,5 +1,10 @@
 """A real agent process whose job is cancelled, lost, stopped or killed."""
 
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 
 from lab.mariadb import MariaDB
@@ -111,6 +116,48 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
     server.jobs.append(a_job())
     eventually(ended(server, 2), what="the next job is done")
     assert server.job_ends()[1]["outcome"] == "succeeded"
+
+
+@pytest.mark.parametrize("survives", [True, False], ids=["the agent survives", "the agent dies too"])
+def test_a_server_left_frozen_by_a_probe_that_died_is_thawed(
+    survives: bool, server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    pid = mariadb.pid
+    assert pid is not None
+    freeze, thaw = (f'["sh", "-c", "kill -{name} {pid}"]' for name in ("STOP", "CONT"))
+    with single.file.open("a") as stream:
+        stream.write(f"[systems.controls.db1]\nfreeze = {freeze}\nthaw = {thaw}\n")
+    fault = {"fault": "freeze_writer", "fault_at": 1, "hold": 600}
+    server.jobs.append(a_job(tool="failover", parameters=fault, duration=700))
+    try:
+        agent = start_agent()
+        eventually(lambda: is_frozen(pid), what="the server is frozen")
+        if not survives:
+            agent.kill()
+        for probe in probes(single):
+            os.kill(probe, signal.SIGKILL)
+        if not survives:
+            start_agent()
+        eventually(lambda: not is_frozen(pid), what="the server is thawed")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    eventually(ended(server), what="the job's end has arrived")
+    assert server.job_ends()[0]["outcome"] == "failed"
+    eventually(lambda: "splashboard_bench" not in mariadb.sql("SHOW DATABASES"), what="its schema is dropped")
+
+
+def is_frozen(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def probes(config: ConfigFile) -> list[int]:
+    """Process ids of its agent's failover probe."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # ended meanwhile
+            if f"workers.agent.faults\0run\0--secrets\0{config.spool}".encode() in file.read_bytes():
+                found.append(int(file.parent.name))
+    return found
 
 
 def sysbench_processes(mariadb: MariaDB) -> list[bytes]:

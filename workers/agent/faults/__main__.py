@@ -1,4 +1,4 @@
-"""`python -m workers.agent.faults prepare|run|clean_up --secrets FILE …`."""
+"""`python -m workers.agent.faults prepare|run|restore|clean_up --secrets FILE …`."""
 
 import time
 
@@ -30,8 +30,10 @@ def run(order: Order) -> None:
     ProbeRun(order).perform()
 
 
-def clean_up(order: Order) -> None:
-    """Starts every stopped node that has a `start` control: a killed run may have left a node down. Raises Failed."""
+def restore(order: Order) -> None:
+    """Undoes what a killed run left: a node frozen or cut off, or one stopped that has a `start` control. Raises
+    Failed."""
+    faults.undo_left(order.work / faults.STRUCK)
     system = faults_system.read(order.secrets_file)
     for node, controls in system.controls.items():
         if node not in system.nodes or "start" not in controls:
@@ -44,6 +46,10 @@ def clean_up(order: Order) -> None:
             time.sleep(PAUSE)
 
 
+def clean_up(_: Order) -> None:
+    """The agent drops the table."""
+
+
 def _answers(system: TargetSystem, node: str) -> bool:
     try:
         system.ask(system.nodes[node], "SELECT 1", timeout=1)
@@ -53,4 +59,4 @@ def _answers(system: TargetSystem, node: str) -> bool:
 
 
 if __name__ == "__main__":
-    obey({"prepare": prepare, "run": run, "clean_up": clean_up})
+    obey({"prepare": prepare, "run": run, "restore": restore, "clean_up": clean_up})

@@ -3,15 +3,24 @@
 import contextlib
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import msgspec
 import pymysql
 
 from workers.agent.faults.system import TargetSystem
 from workers.agent.programs.report import Failed
+from workers.agent.runtime.spool import write_durably
 
 CONTROL_TIMEOUT = 120.0  # s
+UNDO_UNDER_WAY = 3.0  # s for an undoing that a stopped program began
+PAUSE = 0.1  # s between looks for its end
+STRUCK = "failover.struck"  # beside the secrets file: a lasting fault until it is undone
+# Runs a control, then removes the file, even when the program that began it is gone.
+AND_REMOVE = ("sh", "-c", '"$@" && rm -f -- "$0"')
 # The control that undoes another.
 UNDONE_BY = {"kill": "start", "stop": "start", "freeze": "thaw", "cut": "heal"}
 LASTING = ("freeze", "cut")  # undone after a while, under load
@@ -73,23 +82,31 @@ def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str
 
 
 class Faulty:
-    """`with Faulty(…) as faulty`: undoes the fault on exit, even when the program is being stopped."""
+    """`with Faulty(…) as faulty`: undoes the fault on exit, even when the program is being stopped.
 
-    def __init__(self, fault: Fault, system: TargetSystem) -> None:
+    `file` has a lasting fault from before it strikes until it is undone, for `undo_left`.
+    """
+
+    def __init__(self, fault: Fault, system: TargetSystem, file: Path) -> None:
         self.fault = fault
         self._system = system
+        self._file = file
         self._done = False
         self.undoing: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Faulty":
+        if self._is_lasting():
+            write_durably(self._file, msgspec.json.encode(self.fault))
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._done and self.fault.undo:
+        if not self._done:
+            self._file.unlink(missing_ok=True)
+        elif self.fault.undo and not self._is_being_undone():
             # In its own session: a program being stopped has no time to wait until the node is back.
             with contextlib.suppress(OSError):
                 self.undoing = subprocess.Popen(
-                    self.fault.undo,
+                    (*self._through(), *self.fault.undo),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
@@ -107,33 +124,78 @@ class Faulty:
             run(self.fault.argv, f"{self.fault.words()} did not work", CONTROL_TIMEOUT)
 
     def undo(self, *, timeout: float) -> None:
-        """Raises Failed."""
-        self._done = False
+        """Continues when this program is stopped meanwhile. Raises Failed."""
         if self.fault.undo:
-            run(self.fault.undo, f"node {self.fault.node} could not be restored", timeout)
+            problem = f"node {self.fault.node} could not be restored"
+            run(self.fault.undo, problem, timeout, through=self._through(), left_to=self._note_undoing)
+        self._done = False
+
+    def _is_lasting(self) -> bool:
+        return self.fault.control in LASTING
+
+    def _through(self) -> tuple[str, ...]:
+        return (*AND_REMOVE, str(self._file)) if self._is_lasting() else ()
+
+    def _note_undoing(self, process: "subprocess.Popen[bytes]") -> None:
+        self.undoing = process
+
+    def _is_being_undone(self) -> bool:
+        """Or has just been."""
+        return self.undoing is not None and self.undoing.poll() in (None, 0)
 
 
-def run(argv: Sequence[str], problem: str, timeout: float) -> None:
-    """Raises Failed with the control's last output line and the command to run by hand."""
+def undo_left(file: Path) -> None:
+    """Undoes the lasting fault of a program that died before it could. Raises Failed."""
+    deadline = time.monotonic() + UNDO_UNDER_WAY
+    while file.exists() and time.monotonic() < deadline:
+        time.sleep(PAUSE)
+    try:
+        fault = msgspec.json.decode(file.read_bytes(), type=Fault)
+    except FileNotFoundError:
+        return
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Failed(f"the fault to undo cannot be read from {file}: {error}") from error
+    run(fault.undo, f"{fault.words()} could not be undone", CONTROL_TIMEOUT)
+    file.unlink(missing_ok=True)
+
+
+def run(
+    argv: Sequence[str],
+    problem: str,
+    timeout: float,
+    *,
+    through: Sequence[str] = (),
+    left_to: Callable[["subprocess.Popen[bytes]"], None] | None = None,
+) -> None:
+    """Raises Failed with the control's last output line and the command to run by hand.
+
+    `through`: a program that starts it; `left_to`: takes the process, which continues when this program is stopped or
+    the time is over; otherwise it is killed then.
+    """
     try:
         # A file and not a pipe: a server started by the control may keep the pipe open.
-        with tempfile.TemporaryFile("w+", errors="replace") as output:
-            done = subprocess.run(
-                argv,
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(
+                (*through, *argv),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                timeout=timeout,
-                check=False,
-                # The control that repairs a node continues when this program is stopped.
                 start_new_session=True,
             )
+            try:
+                if left_to:
+                    left_to(process)
+                code = process.wait(timeout)
+            finally:
+                if not left_to:
+                    process.kill()
+                    process.wait()
             output.seek(0)
-            lines = output.read().strip().splitlines()
+            lines = output.read().decode(errors="replace").strip().splitlines()
     except subprocess.TimeoutExpired as error:
         raise Failed(f"{problem}: it had not ended after {timeout:.0f} s; run: {' '.join(argv)}") from error
     except OSError as error:
         raise Failed(f"{problem}: {argv[0]} cannot be started: {error.strerror}") from error
-    if done.returncode:
-        reason = lines[-1] if lines else f"exit code {done.returncode}"
+    if code:
+        reason = lines[-1] if lines else f"exit code {code}"
         raise Failed(f"{problem}: {reason}; run: {' '.join(argv)}")

@@ -67,7 +67,8 @@ class ProbeRun:
             for lane in lanes:
                 lane.warm()
             # Exited first: a program being stopped has little time.
-            faulty = stack.enter_context(Faulty(self.fault, self.system)) if self.fault else None
+            struck_file = self.order.work / faults.STRUCK
+            faulty = stack.enter_context(Faulty(self.fault, self.system, struck_file)) if self.fault else None
             clock.begin()
             emit_begin("failover")
             label = f"{self.writer} is the writer"

@@ -106,6 +106,8 @@ class JobExecution:
         self._journal.write(self.entry)
         try:
             _write_private(secrets, tool.secrets(system, schema))
+            restore = tool.restore(target)
+            self.entry.restore = restore.argv if restore else ()  # in the journal from the first process on
             self._step("prepare")
             if workspace:
                 database.create_schema(system, workspace)
@@ -127,6 +129,7 @@ class JobExecution:
                     break
         finally:
             self.progress = "clean-up"
+            self._restore(tool, target)
             self._clean_up(system, tool, target, workspace)
             secrets.unlink(missing_ok=True)
 
@@ -200,10 +203,17 @@ class JobExecution:
             self.entry.process = None
             output.unlink(missing_ok=True)
 
+    def _restore(self, tool: Tool, target: Target) -> None:
+        """Before anything asks the database, which a fault may have left without an answer."""
+        invocation = tool.restore(target)
+        if invocation:
+            self._run_step(tool, "restore", invocation)
+        self.entry.restore = ()
+
     def _clean_up(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace | None) -> None:
         """Drops the job's tables; on failure, journals them for a later attempt."""
         if workspace is None:
-            self._run_clean_up(tool, target)
+            self._run_step(tool, "clean-up", tool.clean_up(target, self.message.parameters))
             return
         deadline = time.monotonic() + CLEAN_UP_TIMEOUT
         while True:
@@ -223,23 +233,24 @@ class JobExecution:
         """Runs the tool's own clean-up, then drops what remains of the job. Raises DatabaseFailed."""
         if not database.schema_exists(system, workspace.schema):
             return
-        self._run_clean_up(tool, target)
+        self._run_step(tool, "clean-up", tool.clean_up(target, self.message.parameters))
         foreign = database.remove_workspace(system, workspace)
         if foreign:
             log.warning("schema %s is kept: it holds tables of others: %s", workspace.schema, ", ".join(foreign))
 
-    def _run_clean_up(self, tool: Tool, target: Target) -> None:
-        output = _fresh(self._work / f"{tool.name}.clean-up.output")
+    def _run_step(self, tool: Tool, step: str, invocation: Invocation) -> None:
+        """To its end; a failure is logged."""
+        output = _fresh(self._work / f"{tool.name}.{step}.output")
         try:
-            process = ToolProcess(tool.clean_up(target, self.message.parameters), output=output)
+            process = ToolProcess(invocation, output=output)
         except ToolMissing as problem:
-            log.warning("clean-up: %s", problem)
+            log.warning("%s: %s", step, problem)
         else:
             while process.poll() is None and not process.is_overdue():
                 time.sleep(0.02)
             code = process.stop()
             if code != 0:
-                log.warning("clean-up: %s", tool.failure(code, tail(output)))
+                log.warning("%s: %s", step, tool.failure(code, tail(output)))
             output.unlink(missing_ok=True)
 
 

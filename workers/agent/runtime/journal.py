@@ -28,7 +28,7 @@ class StartedProcess(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JournalEntry(msgspec.Struct, kw_only=True):
-    """The job in progress."""
+    """The job in progress. `restore`: the program that puts its servers right, should all else have died."""
 
     job: int
     attempt: int
@@ -36,6 +36,7 @@ class JournalEntry(msgspec.Struct, kw_only=True):
     workspace: Workspace | None = None
     run: OpenRun | None = None
     process: StartedProcess | None = None
+    restore: tuple[str, ...] = ()
 
 
 class Leftover(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 import logging
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from workers.agent.runtime import messages
 from workers.agent.runtime.journal import Journal, JournalEntry, Leftover, is_still
 from workers.agent.runtime.spool import Spool
 from workers.agent.tools.process import stop_group
+from workers.agent.tools.program import RESTORE_TIMEOUT
 from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.recovery")
@@ -69,12 +71,28 @@ def recover(spool: Spool, journal: Journal, work: Path) -> None:
         process = entry.process
         if process and is_still(process):
             stop_group(process.pid, is_gone=lambda: not is_still(process))
+        if entry.restore:
+            _restore(entry.restore)
         finish(spool, journal, entry, outcome="failed", reason=REASON)
     for left in work.iterdir():
         if left.is_dir():
             shutil.rmtree(left)
         else:
             left.unlink()
+
+
+def _restore(argv: Sequence[str]) -> None:
+    """Puts servers right that the job's program left changed. A failure is logged."""
+    try:
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=RESTORE_TIMEOUT, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        log.error("servers may be left as the job changed them: %s", error)
+        return
+    if done.returncode:
+        reason = (done.stdout + done.stderr).strip().rpartition("\n")[2]
+        log.error("servers may be left as the job changed them: %s", reason or f"exit code {done.returncode}")
 
 
 def _batch_paths(spool: Spool, run: str) -> list[str]:

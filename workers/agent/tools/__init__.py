@@ -97,6 +97,10 @@ class Tool(Protocol):
 
     def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation: ...
 
+    def restore(self, target: Target) -> Invocation | None:
+        """Puts servers right that a program which died left changed, by files beside its secrets; it needs neither
+        schema nor endpoint. None: the tool changes no servers."""
+
     def clean_up(self, target: Target, parameters: Mapping[str, Any]) -> Invocation: ...
 
     def run(
@@ -123,7 +127,11 @@ class Tool(Protocol):
 
 
 class Plain:
-    """A tool without verification and further files."""
+    """A tool without verification and further files, which changes no servers."""
+
+    def restore(self, target: Target) -> Invocation | None:
+        del target
+        return None
 
     def verify(self, finished: Finished) -> list[RunCheckResult]:
         del finished

@@ -18,6 +18,7 @@ AFTER = 5.0  # s to observe after the fault, at least
 class Failover(ProgramTool):
     spec = failover.SPEC
     module = "workers.agent.faults"
+    restores = True
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         self.chosen(parameters)

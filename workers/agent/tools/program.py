@@ -27,14 +27,16 @@ from workers.protocol.workloads.declaration import WorkloadSpec, check
 
 PREPARE_TIMEOUT = 6 * 3600.0  # s
 CLEAN_UP_TIMEOUT = 120.0  # s
+RESTORE_TIMEOUT = 300.0  # s
 END_GRACE = 120.0  # s, for connecting, verifying and restoring
 
 
 class ProgramTool(Plain):
-    """`module` implements the steps prepare, run and clean_up of the workload `spec`."""
+    """`module` implements the steps prepare, run and clean_up of the workload `spec`, and restore if `restores`."""
 
     spec: WorkloadSpec
     module: str
+    restores: bool = False
     programs: tuple[str, ...] = ()  # started by `module`
     packages: tuple[str, ...] = ()  # Python packages beyond the agent's own dependencies
 
@@ -61,6 +63,12 @@ class ProgramTool(Plain):
 
     def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
         return Invocation(self._argv("prepare", self._order(target, parameters)), PREPARE_TIMEOUT)
+
+    def restore(self, target: Target) -> Invocation | None:
+        if not self.restores:
+            return None
+        order = Order(target.secrets, parameters={}, threads=1, rate=None, warmup=0, duration=0)
+        return Invocation(self._argv("restore", order), RESTORE_TIMEOUT)
 
     def clean_up(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
         return Invocation(self._argv("clean_up", self._order(target, parameters)), CLEAN_UP_TIMEOUT)

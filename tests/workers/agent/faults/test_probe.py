@@ -1,23 +1,43 @@
 """The failover probe: what it refuses, what it counts; and on a real Galera cluster, what a killed writer does."""
 
 import contextlib
+import json
+import signal
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.waiting import LIMIT
+from tests.paths import ROOT
+from tests.support.waiting import LIMIT, eventually
 from workers.agent.faults import transfer
-from workers.agent.faults.faults import Fault, Faulty, plan, run
+from workers.agent.faults.faults import STRUCK, Fault, Faulty, plan, run
 from workers.agent.faults.readback import account, errant
 from workers.agent.faults.system import TargetSystem
+from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import Failed
 from workers.agent.runtime.config import ServerAddress
 from workers.agent.tools import InvalidToolParameters, Target
 from workers.agent.tools.failover import Failover
 from workers.protocol.wire import LoadLevelMessage
 
+# Freezes and thaws; stopped by SIGTERM while the thawing is under way.
+THAWING = """
+import signal, sys
+from pathlib import Path
+from tests.workers.agent.faults.test_probe import a_target
+from workers.agent.faults.faults import Fault, Faulty
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+folder = sys.argv[1]
+thaw = ("sh", "-c", "touch $0/begun; sleep 0.4; echo thawed >> $0/thawed", folder)
+with Faulty(Fault("freeze", "db1", "writer", ("true",), thaw), a_target(), Path(folder, "struck")) as faulty:
+    faulty.strike()
+    faulty.undo(timeout=60)
+"""
 NODE = {name: (f"{name} it",) for name in ("kill", "start", "freeze", "thaw")}
 
 
@@ -101,13 +121,52 @@ def test_a_control_that_fails_is_reported_in_its_own_words_and_with_the_command(
 def test_a_program_that_has_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
     struck, right = tmp_path / "struck", tmp_path / "right"
     fault = Fault("kill", "db1", "writer", ("touch", str(struck)), ("touch", str(right)))
-    with contextlib.suppress(SystemExit), Faulty(fault, a_target()) as faulty:
+    with contextlib.suppress(SystemExit), Faulty(fault, a_target(), tmp_path / STRUCK) as faulty:
         faulty.strike()
         assert (struck.exists(), right.exists()) == (True, False)
         raise SystemExit(143)
     assert faulty.undoing is not None
     assert faulty.undoing.wait(LIMIT) == 0
     assert right.exists()
+
+
+def test_a_program_stopped_while_it_thaws_a_node_leaves_it_thawed(tmp_path: Path) -> None:
+    program = subprocess.Popen([sys.executable, "-c", THAWING, str(tmp_path)], cwd=ROOT)
+    try:
+        eventually((tmp_path / "begun").exists, what="the node is being thawed")
+        program.send_signal(signal.SIGTERM)
+        assert program.wait(LIMIT) == 143
+        eventually((tmp_path / "thawed").exists, what="the node is thawed")
+        eventually(lambda: not (tmp_path / "struck").exists(), what="nothing is left to be undone")
+        assert (tmp_path / "thawed").read_text() == "thawed\n"  # once
+    finally:
+        program.kill()
+        program.wait()
+
+
+def restored(folder: Path, fault: Fault) -> "subprocess.CompletedProcess[str]":
+    """The step restore, where a program died after it had injected the fault."""
+    fields = {"host": "", "port": 0, "socket": "", "user": "", "password": "", "schema": "", "platform": "galera"}
+    (folder / "secrets").write_text(json.dumps({**fields, "nodes": {}, "controls": {}}))
+    Faulty(fault, a_target(), folder / STRUCK).__enter__()
+    order = Order(folder / "secrets", parameters={}, threads=1, rate=None, warmup=0, duration=0)
+    argv = [sys.executable, "-m", "workers.agent.faults", *arguments("restore", order)]
+    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_node_that_a_program_which_died_left_frozen_is_thawed_by_another(tmp_path: Path) -> None:
+    fault = Fault("freeze", "db1", "writer", ("true",), ("touch", str(tmp_path / "thawed")))
+    assert restored(tmp_path, fault).returncode == 0
+    assert (tmp_path / "thawed").exists()
+    assert not (tmp_path / STRUCK).exists()
+
+
+def test_a_node_that_cannot_be_thawed_is_reported_with_the_command(tmp_path: Path) -> None:
+    fault = Fault("freeze", "db1", "writer", ("true",), ("sh", "-c", "echo no such node; exit 3"))
+    done = restored(tmp_path, fault)
+    assert done.returncode == 1
+    assert "FATAL: freeze writer db1 could not be undone: no such node; run: sh -c" in done.stdout
+    assert (tmp_path / STRUCK).exists()
 
 
 def test_writes_are_counted_by_what_the_client_saw_and_what_the_table_has() -> None:

@@ -100,6 +100,24 @@ def test_a_load_tool_that_outlived_the_agent_is_ended(died: Died) -> None:
     assert child.wait(timeout=LIMIT) < 0
 
 
+def test_servers_that_the_job_had_changed_are_put_right_by_its_program_while_its_files_are_there(died: Died) -> None:
+    died.entry.restore = ("sh", "-c", "cp $0/sysbench.secrets $0/../restored", str(died.work))
+    died.journal.write(died.entry)
+    died.recover()
+    assert (died.work.parent / "restored").read_text() == "mysql-password=x"
+    assert [message.kind for message in died.spooled()] == ["artifact", "run-end", "job-end"]
+
+
+def test_servers_that_cannot_be_put_right_are_reported_and_stop_nothing(
+    died: Died, caplog: pytest.LogCaptureFixture
+) -> None:
+    died.entry.restore = ("sh", "-c", "echo FATAL: db1 is frozen; exit 1")
+    died.journal.write(died.entry)
+    died.recover()
+    assert "servers may be left as the job changed them: FATAL: db1 is frozen" in caplog.text
+    assert [message.kind for message in died.spooled()] == ["artifact", "run-end", "job-end"]
+
+
 def test_a_process_that_has_only_the_same_number_is_left_alone(died: Died) -> None:
     child = subprocess.Popen(["sleep", "600"], start_new_session=True)
     try:
