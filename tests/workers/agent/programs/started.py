@@ -12,7 +12,7 @@ from apps.runs.tool_output.values import Output
 from lab.mariadb import MariaDB
 from tests.paths import ROOT
 from workers.agent.programs.order import Order, arguments
-from workers.agent.programs.report import secrets_of
+from workers.agent.programs.report import Secrets, read_secrets, secrets_of
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.protocol.workloads import WORKLOADS
 from workers.protocol.workloads.declaration import check
@@ -77,6 +77,12 @@ def run_program(
     finally:
         server.sql(f"DROP DATABASE {schema}")
     return Ran(done.returncode, done.stdout, report_values.read(done.stdout.encode()))
+
+
+def secrets_for(server: MariaDB, folder: Path, schema: str = "sb") -> Secrets:
+    """Of a file `secrets` in the folder, as the agent writes it."""
+    (folder / "secrets").write_text(secrets_of(system_of(server, schema), schema))
+    return read_secrets(folder / "secrets")
 
 
 def _step(module: str, step: str, order: Order) -> "subprocess.CompletedProcess[str]":

@@ -1,7 +1,9 @@
 """The other programs of ours on a real MariaDB: a dump loaded, an index's cost, generators, the machine alone."""
 
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,10 @@ import pytest
 from apps.runs.tool_output import report_values, sysbench_values
 from lab.mariadb import MariaDB
 from tests.support.waiting import eventually
-from tests.workers.agent.programs.started import Ran, run_program
+from tests.workers.agent.programs.started import Ran, run_program, secrets_for
 from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, SeenRun, a_job
+from workers.agent.programs.digests import LOG_FILE, Digests
 
 pytestmark = pytest.mark.mariadb
 SLOW_LOG = (
@@ -93,6 +96,24 @@ def test_the_cost_of_an_index_is_read_from_the_slow_log_which_is_closed_again(ma
     table = (tmp_path / "index" / "index_cost.digests.tsv").read_text().splitlines()
     assert {line.split("\t")[0] for line in table[1:]} == {"with", "without"}
     assert any("insert into sbtest" in line.lower() for line in table)
+
+
+def test_a_slow_log_out_of_reach_leaves_statement_times_out_and_the_run_whole(
+    mariadb: MariaDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", str)
+    before = mariadb.sql(SLOW_LOG)
+    in_the_way = Path(mariadb.sql("SELECT @@datadir").strip()) / LOG_FILE  # as little to be removed as a foreign file
+    in_the_way.mkdir()
+    try:
+        with closing(secrets_for(mariadb, tmp_path).connect(schema=False)) as connection, connection.cursor() as cursor:
+            digests = Digests(cursor, schema="sb", work=tmp_path, is_local=True)
+            with digests.taken():
+                assert mariadb.sql(SLOW_LOG) == before
+    finally:
+        in_the_way.rmdir()
+    assert digests.found == []
+    assert digests.refusal.startswith(f"the slow log {in_the_way} is out of the agent's reach")
 
 
 def test_inserts_pay_for_an_index_on_tables_that_hold_rows(
