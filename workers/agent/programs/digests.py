@@ -8,13 +8,19 @@ import contextlib
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import pymysql
 from pymysql.cursors import Cursor
+
+from workers.agent.measure.database import error_text
+from workers.agent.programs.report import Failed, Secrets
+from workers.agent.runtime.spool import write_durably
 
 PICOSECONDS = 1e9  # in a ms
 SUMMARY = (
@@ -26,6 +32,9 @@ WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 LOG_FILE = "splashboard-slow.log"
 ONE_OF = 10  # one of this many statements is logged, if the server supports sampling
 DIGEST_TIMEOUT = 600.0  # s
+GLOBALS = "index_cost.globals"  # in the work directory: variables to restore, while they are changed
+RESTORE_FOR = 60.0  # s of attempts
+PAUSE = 1.0  # s between them
 
 
 @dataclass(frozen=True)
@@ -45,9 +54,9 @@ class Digest:
 class Digests:
     """`refusal`: why digests are not observable; else `source` is where they come from."""
 
-    def __init__(self, cursor: Cursor, *, schema: str, work: Path, is_local: bool) -> None:
+    def __init__(self, cursor: Cursor, secrets: Secrets, *, work: Path, is_local: bool) -> None:
         self._cursor = cursor
-        self._schema = schema
+        self._secrets = secrets
         self._work = work
         self.found: list[Digest] = []
         self.source, self.refusal = self._choose(is_local)
@@ -86,7 +95,7 @@ class Digests:
             yield
 
     def _summary(self) -> dict[str, Digest]:
-        self._cursor.execute(SUMMARY, (self._schema,))
+        self._cursor.execute(SUMMARY, (self._secrets.schema,))
         return {
             str(digest): Digest(str(text), int(count), int(time) / PICOSECONDS, int(examined))
             for digest, text, count, time, examined in self._cursor.fetchall()
@@ -95,6 +104,7 @@ class Digests:
     @contextmanager
     def _slow_log(self) -> Iterator[Path | None]:
         """None: the slow log cannot be opened."""
+        restore_globals(self._secrets, self._work / GLOBALS)  # what a run that died left
         wanted = {"slow_query_log_file": LOG_FILE, "long_query_time": "0", "slow_query_log": "ON", "log_output": "FILE"}
         before = {name: self._value(name) for name in wanted}
         rate = self._value("log_slow_rate_limit")
@@ -105,23 +115,34 @@ class Digests:
         try:
             log.unlink(missing_ok=True)
         except OSError as error:
-            self.source, self.refusal = "", f"the slow log {log} is out of the agent's reach: {error.strerror}"
+            self._refuse(f"the slow log {log} is out of the agent's reach: {error.strerror}")
             yield None
             return
+        # Closed before its old name is restored; otherwise that file would be opened.
+        before = dict(reversed(before.items()))
+        try:
+            _set(self._cursor, before)  # as they are: shows whether this account may
+        except pymysql.MySQLError as error:
+            self._refuse(f"the slow log cannot be opened: {error.args[-1]}")
+            yield None
+            return
+        write_durably(self._work / GLOBALS, msgspec.json.encode(before))
         try:
             try:
-                self._set(wanted)
+                _set(self._cursor, wanted)
             except pymysql.MySQLError as error:
-                self.source, self.refusal = "", f"the slow log cannot be opened: {error.args[-1]}"
+                self._refuse(f"the slow log cannot be opened: {error.args[-1]}")
                 yield None
                 return
             yield log
         finally:
-            # Closed before its old name is restored; otherwise that file would be opened.
-            self._set(dict(reversed(before.items())))
+            restore_globals(self._secrets, self._work / GLOBALS)
+
+    def _refuse(self, words: str) -> None:
+        self.source, self.refusal = "", words
 
     def _of_log(self, log: Path) -> list[Digest]:
-        ours = f'($event->{{db}} || "") eq "{self._schema}"'
+        ours = f'($event->{{db}} || "") eq "{self._secrets.schema}"'
         argv = [
             "pt-query-digest",
             "--output",
@@ -153,9 +174,34 @@ class Digests:
         value = str(row[1]) if row else ""
         return {"ON": "1", "OFF": "0"}.get(value, value)
 
-    def _set(self, values: dict[str, str]) -> None:
-        for name, value in values.items():
-            self._cursor.execute(f"SET GLOBAL {name} = %s", (_number(value),))
+
+def restore_globals(secrets: Secrets, file: Path) -> None:
+    """Sets the global variables in `file` over a connection of its own, then removes the file. Raises Failed."""
+    try:
+        values = msgspec.json.decode(file.read_bytes(), type=dict[str, str])
+    except FileNotFoundError:
+        return
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Failed(f"the global variables to restore cannot be read from {file}: {error}") from error
+    deadline = time.monotonic() + RESTORE_FOR
+    while True:
+        try:
+            with closing(secrets.connect(schema=False)) as connection, connection.cursor() as cursor:
+                _set(cursor, values)
+            break
+        except (pymysql.MySQLError, OSError) as error:
+            if time.monotonic() > deadline:
+                words = ", ".join(f"{name} = {value!r}" for name, value in values.items())
+                raise Failed(
+                    f"global variables could not be restored: {error_text(error)}; run: SET GLOBAL {words}"
+                ) from error
+        time.sleep(PAUSE)
+    file.unlink(missing_ok=True)
+
+
+def _set(cursor: Cursor, values: Mapping[str, str]) -> None:
+    for name, value in values.items():
+        cursor.execute(f"SET GLOBAL {name} = %s", (_number(value),))
 
 
 def _number(value: str) -> int | float | str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pymysql.cursors import Cursor
 
-from workers.agent.programs.digests import Digest, Digests, mean_write_time, table_of
+from workers.agent.programs.digests import GLOBALS, Digest, Digests, mean_write_time, restore_globals, table_of
 from workers.agent.programs.load import Load, SysbenchPlan, password_text, prepare
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import emit, emit_check, emit_executed, private_file
@@ -112,7 +112,7 @@ def run(order: Order) -> None:
         connection.cursor() as cursor,
         private_file(order.work / "index_cost.sysbench", password_text(secrets)) as password_file,
     ):
-        digests = Digests(cursor, schema=secrets.schema, work=order.work, is_local=is_local)
+        digests = Digests(cursor, secrets, work=order.work, is_local=is_local)
         work = Work(order, _plan(order), cursor, digests, password_file)
         stages = {name: stage(work, name) for name in (first, "with" if first == "without" else "without")}
         (order.work / DIGESTS).write_text(table_of({name: each.digests for name, each in stages.items()}))
@@ -189,5 +189,10 @@ def _prepare(order: Order, step: str) -> None:
 
 if __name__ == "__main__":
     obey(
-        {"prepare": lambda order: _prepare(order, "prepare"), "run": run, "clean_up": lambda o: _prepare(o, "cleanup")}
+        {
+            "prepare": lambda order: _prepare(order, "prepare"),
+            "run": run,
+            "restore": lambda order: restore_globals(order.secrets, order.work / GLOBALS),
+            "clean_up": lambda order: _prepare(order, "cleanup"),
+        }
     )

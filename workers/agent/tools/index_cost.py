@@ -20,6 +20,7 @@ PREPARING = 3600.0  # s, the limit for preparing the tables twice, the index and
 class IndexCost(ProgramTool):
     spec = index_cost.SPEC
     module = "workers.agent.programs.index_cost"
+    restores = True
     programs = ("sysbench",)
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:

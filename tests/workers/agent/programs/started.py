@@ -70,9 +70,9 @@ def run_program(
     fields: dict[str, Any] = {"threads": 2, "rate": None, "warmup": 0, "duration": 2, **level}
     order = Order(secrets, check(WORKLOADS[tool], parameters), **fields)
     try:
-        _step(module, "prepare", order)
-        done = _step(module, "run", order)
-        _step(module, "clean_up", order)
+        run_step(module, "prepare", order)
+        done = run_step(module, "run", order)
+        run_step(module, "clean_up", order)
         assert server.sql(f"SHOW TABLES IN {schema}") == ""
     finally:
         server.sql(f"DROP DATABASE {schema}")
@@ -85,7 +85,7 @@ def secrets_for(server: MariaDB, folder: Path, schema: str = "sb") -> Secrets:
     return read_secrets(folder / "secrets")
 
 
-def _step(module: str, step: str, order: Order) -> "subprocess.CompletedProcess[str]":
+def run_step(module: str, step: str, order: Order) -> "subprocess.CompletedProcess[str]":
     done = subprocess.run(
         [sys.executable, "-m", f"workers.agent.programs.{module}", *arguments(step, order)],
         cwd=ROOT,

@@ -1,9 +1,13 @@
 """The other programs of ours on a real MariaDB: a dump loaded, an index's cost, generators, the machine alone."""
 
-import shutil
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +15,13 @@ import pytest
 
 from apps.runs.tool_output import report_values, sysbench_values
 from lab.mariadb import MariaDB
+from tests.paths import ROOT
 from tests.support.waiting import eventually
-from tests.workers.agent.programs.started import Ran, run_program, secrets_for
+from tests.workers.agent.programs.started import Ran, run_program, run_step, secrets_for
 from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, SeenRun, a_job
-from workers.agent.programs.digests import LOG_FILE, Digests
+from workers.agent.programs.digests import GLOBALS, LOG_FILE, Digests
+from workers.agent.programs.order import Order
 
 pytestmark = pytest.mark.mariadb
 SLOW_LOG = (
@@ -98,22 +104,89 @@ def test_the_cost_of_an_index_is_read_from_the_slow_log_which_is_closed_again(ma
     assert any("insert into sbtest" in line.lower() for line in table)
 
 
+@pytest.fixture
+def reader_of_slow_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something that is called pt-query-digest; what it reads does not matter."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    (folder / "pt-query-digest").write_text("#!/bin/sh\nexit 1\n")
+    (folder / "pt-query-digest").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
 def test_a_slow_log_out_of_reach_leaves_statement_times_out_and_the_run_whole(
-    mariadb: MariaDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mariadb: MariaDB, tmp_path: Path, reader_of_slow_logs: None
 ) -> None:
-    monkeypatch.setattr(shutil, "which", str)
     before = mariadb.sql(SLOW_LOG)
     in_the_way = Path(mariadb.sql("SELECT @@datadir").strip()) / LOG_FILE  # as little to be removed as a foreign file
     in_the_way.mkdir()
     try:
-        with closing(secrets_for(mariadb, tmp_path).connect(schema=False)) as connection, connection.cursor() as cursor:
-            digests = Digests(cursor, schema="sb", work=tmp_path, is_local=True)
+        secrets = secrets_for(mariadb, tmp_path)
+        with closing(secrets.connect(schema=False)) as connection, connection.cursor() as cursor:
+            digests = Digests(cursor, secrets, work=tmp_path, is_local=True)
             with digests.taken():
                 assert mariadb.sql(SLOW_LOG) == before
     finally:
         in_the_way.rmdir()
     assert digests.found == []
     assert digests.refusal.startswith(f"the slow log {in_the_way} is out of the agent's reach")
+
+
+def test_the_slow_log_is_closed_though_the_connection_that_opened_it_was_ended(
+    mariadb: MariaDB, tmp_path: Path, reader_of_slow_logs: None
+) -> None:
+    before, secrets = mariadb.sql(SLOW_LOG), secrets_for(mariadb, tmp_path)
+    with closing(secrets.connect(schema=False)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT CONNECTION_ID()")
+        ((own,),) = cursor.fetchall()
+        with Digests(cursor, secrets, work=tmp_path, is_local=True).taken():
+            assert mariadb.sql(SLOW_LOG) != before
+            mariadb.sql(f"KILL {own}")  # as the server does with one idle for wait_timeout
+        assert mariadb.sql(SLOW_LOG) == before
+    assert not (tmp_path / GLOBALS).exists()
+
+
+# Dies while the slow log is open.
+DYING = """
+import os, shutil, sys
+from pathlib import Path
+from workers.agent.programs.digests import Digests
+from workers.agent.programs.report import read_secrets
+
+shutil.which = str
+secrets = read_secrets(Path(sys.argv[1], "secrets"))
+digests = Digests(secrets.connect(schema=False).cursor(), secrets, work=Path(sys.argv[1]), is_local=True)
+with digests.taken():
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_the_slow_log_of_a_program_that_died_is_closed_by_another(mariadb: MariaDB, tmp_path: Path) -> None:
+    before = mariadb.sql(SLOW_LOG)
+    secrets_for(mariadb, tmp_path)
+    died = subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], cwd=ROOT, check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert mariadb.sql(SLOW_LOG) != before
+    order = Order(tmp_path / "secrets", parameters={}, threads=1, rate=None, warmup=0, duration=0)
+    for _ in range(2):  # the second time it has nothing to do
+        assert run_step("index_cost", "restore", order).returncode == 0
+        assert mariadb.sql(SLOW_LOG) == before
+
+
+def test_an_account_that_may_not_open_the_slow_log_leaves_statement_times_out(
+    mariadb: MariaDB, tmp_path: Path, reader_of_slow_logs: None
+) -> None:
+    before = mariadb.sql(SLOW_LOG)
+    mariadb.sql("CREATE OR REPLACE USER modest@'%' IDENTIFIED BY 'modest'")
+    try:
+        secrets = replace(secrets_for(mariadb, tmp_path), user="modest", password="modest")
+        with closing(secrets.connect(schema=False)) as connection, connection.cursor() as cursor:
+            digests = Digests(cursor, secrets, work=tmp_path, is_local=True)
+            with digests.taken():
+                assert mariadb.sql(SLOW_LOG) == before
+    finally:
+        mariadb.sql("DROP USER modest@'%'")
+    assert digests.refusal.startswith("the slow log cannot be opened: Access denied")
 
 
 def test_inserts_pay_for_an_index_on_tables_that_hold_rows(
