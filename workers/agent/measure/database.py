@@ -16,6 +16,8 @@ from workers.agent.runtime.config import ServerAddress, SystemConfig
 from workers.protocol.secrets import without_secrets
 
 CONNECT_TIMEOUT = 5  # s
+# A server ends connections that are idle for 8 h, many after a minute; some of ours are for a whole load.
+STAY = f"SET SESSION wait_timeout = {7 * 86_400}"
 ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes long
 # To a schema, to the server, to a table, and to an action that needs a global privilege.
 DENIED = (1044, 1045, 1142, 1227)
@@ -98,6 +100,7 @@ def connect(system: SystemConfig, *, address: ServerAddress, timeout: float) -> 
         connect_timeout=CONNECT_TIMEOUT,
         read_timeout=timeout,
         write_timeout=timeout,
+        init_command=STAY,
         autocommit=True,
         program_name="splashboard-agent",
     )

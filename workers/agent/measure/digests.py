@@ -39,6 +39,7 @@ READ = f"SELECT SCHEMA_NAME, DIGEST, {', '.join(COUNTS.values())} FROM {TABLE} W
 TEXTS = f"SELECT SCHEMA_NAME, DIGEST, LEFT(DIGEST_TEXT, {TEXT_LIMIT}) FROM {TABLE} WHERE DIGEST IN "  # noqa: S608
 
 WHAT = "statements by digest"
+UPTIME = "SHOW GLOBAL STATUS LIKE 'Uptime'"
 REMEDY = "let the driving agent reach the node by an account that may read its performance_schema"
 
 Key = tuple[str, str]  # schema, digest
@@ -56,6 +57,18 @@ def read(server: Asking, *, now: Callable[[], float]) -> DigestSnapshot:
     """Raises SourceFailed."""
     rows = server.ask(READ)
     return DigestSnapshot(now(), {(schema or "", digest): tuple(map(int, counts)) for schema, digest, *counts in rows})
+
+
+def read_again(server: Asking, before: DigestSnapshot, *, now: Callable[[], float]) -> DigestSnapshot:
+    """Of the same start of the server as `before`; once more over a new connection where that one was lost. Raises
+    SourceFailed."""
+    try:
+        return read(server, now=now)
+    except SourceFailed:
+        ((_, uptime),) = server.ask(UPTIME)
+        if int(uptime) + 1 <= now() - before.t:
+            raise SourceFailed("the server was started anew in the measured phase") from None
+        return read(server, now=now)
 
 
 def difference(
@@ -95,6 +108,7 @@ class DigestReader:
         self._ended = threading.Event()
         self._lines: dict[str, bytes] = {}
         self._unread: dict[str, str] = {}
+        self._begun: set[str] = set()  # nodes of which the first of both snapshots has statements
         self._threads = [
             threading.Thread(target=self._work, args=(node,), name=f"digests {node.name}", daemon=True)
             for node in system.nodes
@@ -114,10 +128,13 @@ class DigestReader:
         return b"".join(lines[node] for node in sorted(lines))
 
     def hidden(self) -> dict[str, HiddenFromSampler]:
-        """After `finish`: missing digests of nodes sampled by another agent; the waits sampler reports the rest."""
-        others = {node.name for node in self._system.nodes if not node.sampled} - self._lines.keys()
-        unread = dict(self._unread)
-        return {name: HiddenFromSampler(WHAT, unread[name], REMEDY) for name in sorted(others & unread.keys())}
+        """After `finish`: missing digests. The waits sampler reports nodes that it samples and that show none."""
+        unread, begun = dict(self._unread), set(self._begun)
+        others = {node.name for node in self._system.nodes if not node.sampled}
+        missing = (begun | others) & unread.keys() - self._lines.keys()
+        return {
+            name: HiddenFromSampler(WHAT, unread[name], "" if name in begun else REMEDY) for name in sorted(missing)
+        }
 
     def _work(self, node: NodeConfig) -> None:
         while not self._is_measured():
@@ -127,8 +144,10 @@ class DigestReader:
         with closing(Asking(self._system, node.address)) as server:
             try:
                 before = read(server, now=self._now)
+                if before.rows:
+                    self._begun.add(node.name)
                 self._ended.wait()
-                after = read(server, now=self._now)
+                after = read_again(server, before, now=self._now)
             except SourceFailed as problem:
                 log.info("no statements by digest of %s: %s", node.name, problem)
                 self._unread[node.name] = str(problem)

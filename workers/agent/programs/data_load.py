@@ -78,34 +78,35 @@ def run(order: Order) -> None:
     profile, feed, done = Profile(pid, order.work / PROFILE), Feed(order.work / DUMP), threading.Event()
     with closing(secrets.connect()) as connection, connection.cursor() as cursor:
         drop(cursor)
-        with private_file(order.work / "data_load.cnf", secrets.client_file()) as options, profile:
-            zero = time.monotonic()
-            emit_begin("data_load", zero=zero)
-            reporting = threading.Thread(target=report_progress, args=(feed, zero, done), daemon=True)
-            reporting.start()
-            process = subprocess.Popen(
-                (client, f"--defaults-file={options}", "--batch", secrets.schema),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
-            try:
-                feed.through(process)
-                assert process.stderr is not None  # noqa: S101  (opened as a pipe)
-                with process.stderr as stream:
-                    output = stream.read().decode(errors="replace")
-                code = process.wait()
-            finally:
-                process.kill()
-                took = time.monotonic() - zero
-                done.set()
-                reporting.join()
-        if code:
-            raise Failed(f"{client} ended with code {code}: {output.strip()[:500]}")
-        if order.parameters["profile"]:
-            profile.report(start=0.0, end=took)
-        values = {"data_load.duration": round(took, 4), "data_load.bytes": feed.sent}
-        emit("total", **{"from": 0.0, "to": round(took, 4)}, counts={"rows": feed.rows}, values=values)
+    with private_file(order.work / "data_load.cnf", secrets.client_file()) as options, profile:
+        zero = time.monotonic()
+        emit_begin("data_load", zero=zero)
+        reporting = threading.Thread(target=report_progress, args=(feed, zero, done), daemon=True)
+        reporting.start()
+        process = subprocess.Popen(
+            (client, f"--defaults-file={options}", "--batch", secrets.schema),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            feed.through(process)
+            assert process.stderr is not None  # noqa: S101  (opened as a pipe)
+            with process.stderr as stream:
+                output = stream.read().decode(errors="replace")
+            code = process.wait()
+        finally:
+            process.kill()
+            took = time.monotonic() - zero
+            done.set()
+            reporting.join()
+    if code:
+        raise Failed(f"{client} ended with code {code}: {output.strip()[:500]}")
+    if order.parameters["profile"]:
+        profile.report(start=0.0, end=took)
+    values = {"data_load.duration": round(took, 4), "data_load.bytes": feed.sent}
+    emit("total", **{"from": 0.0, "to": round(took, 4)}, counts={"rows": feed.rows}, values=values)
+    with closing(secrets.connect()) as connection, connection.cursor() as cursor:
         _verify(cursor, dump, t=took)
     emit_executed({"reads": 0, "writes": feed.statements, "errors": 0})
     emit("end")

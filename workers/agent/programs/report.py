@@ -15,6 +15,7 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
+from workers.agent.measure.database import STAY
 from workers.agent.runtime.config import SystemConfig
 
 CONNECT_TIMEOUT = 5  # s
@@ -46,6 +47,7 @@ class Secrets:
             password=self.password,
             database=self.schema if schema else None,
             connect_timeout=CONNECT_TIMEOUT,
+            init_command=STAY,
             autocommit=True,
             program_name="splashboard-load",
         )

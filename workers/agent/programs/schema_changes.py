@@ -200,10 +200,13 @@ def run(order: Order) -> None:
                 outlived = not load.is_on()
                 total = load.finish()
             _report(order, load, all_done, others, total, outlived=outlived)
-            _verify(order, cursor, load, all_done)
+            with closing(secrets.connect()) as later, later.cursor() as verifying:
+                _verify(order, verifying, load, all_done)
             emit_executed(load.executed(), setup_writes=len(others.writes) + 1)
         finally:
-            undo(cursor, secrets.schema)
+            # The connection from before the load may have been closed by the server, or by a proxy.
+            with closing(secrets.connect()) as last, last.cursor() as undoing:
+                undo(undoing, secrets.schema)
             bystanders.drop_other(secrets)
     emit("end")
 

@@ -1,12 +1,15 @@
 """On a real server."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from lab.mariadb import MariaDB
 from workers.agent.measure import database
+from workers.agent.programs.report import Secrets, secrets_of
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.agent.samplers.mysql import GlobalStatus
 from workers.agent.samplers.process import ServerProcess, server_pid
@@ -54,6 +57,18 @@ def test_an_account_without_rights_on_its_schema_is_denied(system: SystemConfig,
         mariadb.sql("DROP USER narrow@'%'")
     with pytest.raises(database.AccessDenied, match="1045"):
         database.version(replace(system, user="narrow", password="x"))
+
+
+def test_connections_outlast_a_load_though_the_server_ends_idle_ones(system: SystemConfig, mariadb: MariaDB) -> None:
+    secrets = msgspec.json.decode(secrets_of(system, ""), type=Secrets)
+    mariadb.sql("SET GLOBAL wait_timeout = 10")
+    try:
+        for opened in (database.connect(system, address=system.address, timeout=10), secrets.connect(schema=False)):
+            with closing(opened), opened.cursor() as cursor:
+                cursor.execute("SELECT @@wait_timeout")
+                assert cursor.fetchall()[0][0] > 24 * 3600
+    finally:
+        mariadb.sql("SET GLOBAL wait_timeout = DEFAULT")
 
 
 def test_an_empty_schema_that_was_there_stays(system: SystemConfig, mariadb: MariaDB) -> None:

@@ -5,7 +5,6 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ from tests.paths import DATA
 from tests.support.databases import StartMariaDB
 from tests.support.ports import ReservedPort
 from tests.support.waiting import eventually
-from workers.agent.measure.clock import RunClock
-from workers.agent.measure.digests import DigestReader
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.agent.samplers import NothingObserved, SampleSource, SourceFailed, SourceReading, haproxy, replication
 from workers.agent.samplers.agent import AgentItself
@@ -117,16 +114,10 @@ def a_system(server: MariaDB, *, user: str = "splashboard", password: str = "") 
     )
 
 
-def sampled_elsewhere(system: SystemConfig) -> SystemConfig:
-    return replace(system, nodes=tuple(replace(node, sampled=False) for node in system.nodes))
-
-
 @pytest.fixture(scope="module")
 def source(start_mariadb: StartMariaDB) -> MariaDB:
     """With performance_schema, and with an account that may see nothing but its own."""
-    server = start_mariadb(
-        performance_schema="ON", log_bin="binlog", server_id="71", performance_schema_digests_size="200"
-    )
+    server = start_mariadb(performance_schema="ON", log_bin="binlog", server_id="71")
     server.sql(
         "CREATE USER blind@'%' IDENTIFIED BY 'blind'; CREATE DATABASE work; CREATE TABLE work.t (id INT PRIMARY KEY)"
     )
@@ -261,65 +252,6 @@ def test_a_server_that_comes_back_is_asked_on_a_new_connection(source: MariaDB, 
     with pytest.raises(SourceFailed):
         asked.read()
     assert asked.read().values
-
-
-def begun(system: SystemConfig, *, begins_at: float = 0.0) -> DigestReader:
-    """Of the one node, which was read at the beginning of the measured phase."""
-    clock, asked = RunClock(), list[float]()
-
-    def now() -> float:
-        asked.append(clock.now())
-        return asked[-1]
-
-    executed = DigestReader(system, now=now, begins_at=lambda: begins_at)
-    executed.start()
-    # The time is asked for until the phase begins, and once more when the counts have come.
-    eventually(lambda: sum(t >= begins_at for t in asked) >= 2, what="the statements are read")
-    return executed
-
-
-def counted(server: MariaDB) -> int:
-    """Inserts, as its digests have them."""
-    of = "performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT LIKE 'INSERT INTO `work`%'"
-    return int(server.sql(f"SELECT COALESCE(SUM(COUNT_STAR), 0) FROM {of}"))
-
-
-@pytest.mark.mariadb
-def test_the_statements_of_the_measured_phase_are_kept_with_their_counts(source: MariaDB) -> None:
-    source.sql("DELETE FROM work.t WHERE id >= 500")
-    executed = begun(a_system(source), begins_at=0.2)
-    before = counted(source)
-    for number in (501, 502, 503):
-        source.sql(f"INSERT INTO work.t VALUES ({number})")
-    # A server counts a statement after it has answered it.
-    eventually(lambda: counted(source) == before + 3, what="the inserts are counted")
-    content = executed.finish()
-    assert executed.finish() == content
-    line = json.loads(content)
-    assert (line["kind"], line["node"]) == ("digests", "db1")
-    assert 0.2 <= line["from"] < line["to"]
-    texts = {statement["text"]: statement for statement in line["statements"]}
-    inserts = texts["INSERT INTO `work` . `t` VALUES (?) "]
-    assert (inserts["count"], inserts["rows_affected"]) == (3, 3)
-    assert 0 < inserts["seconds"] <= line["total"]["seconds"] < 60
-    assert not any(text.startswith("DELETE") for text in texts)
-
-
-@pytest.mark.mariadb
-def test_statements_of_a_node_that_another_agent_samples_are_kept_too(source: MariaDB) -> None:
-    executed = begun(sampled_elsewhere(a_system(source)))
-    source.sql("DELETE FROM work.t WHERE id = 600")
-    assert json.loads(executed.finish())["node"] == "db1"
-    assert executed.hidden() == {}
-
-
-@pytest.mark.mariadb
-def test_without_performance_schema_no_statements_are_kept(replica: MariaDB) -> None:
-    system = a_system(replica)
-    for asked, said in ((system, {}), (sampled_elsewhere(system), {"db1": "performance_schema is OFF"})):
-        executed = begun(asked)
-        assert executed.finish() == b""
-        assert {node: hidden.reason for node, hidden in executed.hidden().items()} == said
 
 
 def test_the_agents_own_cpu_time_grows() -> None:
