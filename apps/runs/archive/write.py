@@ -32,23 +32,23 @@ def archive(*, run_id: int, now: datetime) -> bool:
     moved samples are fetched first. Raises Run.DoesNotExist, ArchiveTrouble.
     """
     storage = store.archive_storage()
+    _fetch_outdated(storage, run_id, now=now)
     with transaction.atomic():
         run = locked(run_id)
         if run is None:
             return False
         known = ArchivedRun.objects.filter(run=run).first()
-        if known and known.moved_at and not known.is_outdated:
+        if known and known.moved_at:
             # Its samples are only in the archive.
             verify(storage, known)
-            return True
-        if known and known.moved_at:
-            refill.refill(storage, manifest.read(storage, known.manifest, sha256=known.manifest_sha256), run)
-            known.fetched_at = now
+            return not known.is_outdated
         path = manifest_path(run)
         before = {one for place in {path, known.manifest if known else path} for one in _files_of(storage, place, run)}
         files = written(storage, run)
-        # Files at old paths are deleted, so that readers of all files see no row twice.
-        for one in sorted(before - {path, *(file.path for file in files.tables)}):
+        # Files at old paths are deleted, so that readers of all files see no row twice; their manifest last, which an
+        # interrupted attempt needs to find the others.
+        old = before - {path, *(file.path for file in files.tables)}
+        for one in sorted(old, key=lambda one: (known is not None and one == known.manifest, one)):
             store.delete(storage, one)
         head = store.put(storage, path, io.BytesIO(manifest.encoded(files)))
         ArchivedRun.objects.update_or_create(
@@ -65,6 +65,19 @@ def archive(*, run_id: int, now: datetime) -> bool:
         )
         ArchiveAttempt.objects.filter(run=run).delete()
     return True
+
+
+@transaction.atomic
+def _fetch_outdated(storage: Storage, run_id: int, *, now: datetime) -> None:
+    """Moved samples of an outdated entry, committed before any of its files is replaced: files that are not those of
+    its manifest, after an interruption, could no longer be fetched. Raises Run.DoesNotExist, Damaged, StoreUnreachable.
+    """
+    run = locked(run_id)
+    known = ArchivedRun.objects.filter(run=run, is_outdated=True).exclude(moved_at=None).first() if run else None
+    if run is None or known is None:
+        return
+    refill.refill(storage, manifest.read(storage, known.manifest, sha256=known.manifest_sha256), run)
+    ArchivedRun.objects.filter(run=run).update(moved_at=None, fetched_at=now)
 
 
 def verify(storage: Storage, known: ArchivedRun) -> Manifest:

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from apps.runs import archive, queries
+from apps.runs.archive import manifest, write
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run
 from apps.runs.quality import exclusion
 from apps.runs.storage import blocks, codec
@@ -147,6 +148,35 @@ def test_a_moved_run_that_is_excluded_is_archived_again_with_its_exclusion(folde
     assert restored is not None
     assert [one.reason for one in exclusion.history(restored.pk)] == ["a backup ran"]
     assert restored.is_excluded
+
+
+def test_samples_of_a_moved_run_survive_an_archiving_that_is_interrupted_amid_its_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_full_run()
+    before = held(run)
+    moved(run)
+    assert exclusion.exclude(run=run, reason="a backup ran", by=a_user())
+    with monkeypatch.context() as patched:
+        patched.setattr(write, "_LEVEL", 1)  # the files of samples are others, too
+        patched.setattr(manifest, "encoded", interrupted)
+        with pytest.raises(Interrupted):
+            archive.archive(run_id=run.pk, now=NOW)
+    archive.fetch([run.pk])
+    assert held(run)["blocks"] == before["blocks"]
+    assert archive.due(now=NOW, limit=5) == [run.pk]
+    archived(run)
+    assert archive.move(run_id=run.pk, now=NOW)
+    assert archive.fetch([run.pk]) == 1
+    assert held(run)["blocks"] == before["blocks"]
+
+
+class Interrupted(BaseException):
+    """As when the worker is ended."""
+
+
+def interrupted(_: manifest.Manifest) -> bytes:
+    raise Interrupted
 
 
 def test_a_moved_run_whose_files_are_damaged_stays_due_with_the_reason(folder: Path) -> None:
