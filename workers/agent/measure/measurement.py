@@ -1,7 +1,7 @@
 """One run: opened, sampled, put under load, ended; its end is always reported to the server."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from workers.agent.measure import database, digests, facts, ramp
 from workers.agent.measure.clock import Bearing, RunClock
 from workers.agent.measure.nodes import NodeSampling
 from workers.agent.measure.recorder import LABEL_LIMIT, Recorder
+from workers.agent.runtime import messages
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.runtime.journal import Journal, JournalEntry, started_process
 from workers.agent.runtime.stop import Stop, Stopped, StopSwitch, failed
@@ -184,10 +185,13 @@ class RunMeasurement:
         )
 
     def _keep_up(self) -> None:
-        """Raises Stopped when the spool's disk is full."""
+        """Raises Stopped when the spool's disk is full, or the output larger than the server takes."""
         self._recorder.tick()
         if self._recorder.problem:
             raise Stopped(failed(self._recorder.problem))
+        size = self._output.stat().st_size if self._output.exists() else 0
+        if refusal := messages.refusal(self._load.tool.artifact, size):
+            raise Stopped(failed(refusal, is_permanent=True))
 
     def _put_under_load(self) -> Stop | None:
         """The reason when the tool failed, else None. Raises Stopped when the job is to stop, ToolMissing."""
@@ -257,16 +261,11 @@ class RunMeasurement:
         self._recorder.flush()
         if stop is None and self._recorder.problem:
             stop = failed(self._recorder.problem)
-        if self._output.exists():
-            self._recorder.artifact(self._load.tool.artifact, self._output)
-        level = ramp.read_outcome(tail(self._output)) if stop is None else ramp.LevelOutcome(None)
         extras = self._load.tool.extras(self._output)
-        for extra in extras:
-            self._recorder.artifact(extra.name, extra)
-        if executed:
-            self._recorder.artifact(digests.ARTIFACT, executed)
-        if monitored and monitored.content:
-            self._recorder.artifact(prometheus.ARTIFACT, monitored.content, prometheus.MEDIA_TYPE)
+        refused = self._keep_files(extras, executed, monitored)
+        if stop is None and refused:
+            stop = failed("; ".join(refused), is_permanent=True)
+        level = ramp.read_outcome(tail(self._output)) if stop is None else ramp.LevelOutcome(None)
         measured_from, measured_to = self._load.measured()
         self._recorder.end(
             outcome=stop.run if stop else "succeeded",
@@ -280,6 +279,20 @@ class RunMeasurement:
         if stop:
             raise Stopped(stop)
         return level
+
+    def _keep_files(
+        self, extras: Sequence[Path], executed: bytes, monitored: prometheus.MonitoredSeries | None
+    ) -> list[str]:
+        """Why some were not kept. Raises OSError."""
+        refused = []
+        if self._output.exists():
+            refused.append(self._recorder.artifact(self._load.tool.artifact, self._output))
+        refused += [self._recorder.artifact(extra.name, extra) for extra in extras]
+        if executed:
+            refused.append(self._recorder.artifact(digests.ARTIFACT, executed))
+        if monitored and monitored.content:
+            refused.append(self._recorder.artifact(prometheus.ARTIFACT, monitored.content, prometheus.MEDIA_TYPE))
+        return list(filter(None, refused))
 
     def _report_hidden(self, statements: digests.DigestReader) -> None:
         for node, hidden in statements.hidden().items():

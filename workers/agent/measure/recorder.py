@@ -122,12 +122,16 @@ class Recorder(SampleRecorder):
         self._entry.run = self._run
         self._spool.put(messages.open_run(self._entry, self._run, message), before_visible=self._note)
 
-    def artifact(self, name: str, content: bytes | Path, media_type: str = messages.TEXT) -> None:
-        """Raises OSError."""
+    def artifact(self, name: str, content: bytes | Path, media_type: str = messages.TEXT) -> str:
+        """Why the run fails: the file is too large for the server, and left out; empty: it is not. Raises OSError."""
+        size = content.stat().st_size if isinstance(content, Path) else len(content)
+        if refusal := messages.refusal(name, size):
+            return refusal
         content = content.read_bytes() if isinstance(content, Path) else content
         messages.put_artifact(
             self._spool, self._journal, self._entry, self._run, name=name, content=content, media_type=media_type
         )
+        return ""
 
     def end(
         self,

@@ -11,6 +11,7 @@ from workers.protocol.secrets import without_secrets_in
 
 JSON = {"Content-Type": "application/json"}
 TEXT = "text/plain"
+MOST_BYTES = 64 * 1024 * 1024  # of a file, as in the server's limits
 
 
 def group_of(entry: JournalEntry) -> str:
@@ -24,6 +25,16 @@ def open_run(entry: JournalEntry, run: OpenRun, message: wire.RunMessage) -> Spo
 def batch(entry: JournalEntry, run: OpenRun, sequence: int, payload: bytes) -> SpoolMessage:
     headers = {"Content-Type": "application/gzip", "X-Checksum": wire.checksum(payload)}
     return _of_run(entry, run, kind="batch", method="PUT", path=f"/batches/{sequence}", headers=headers, body=payload)
+
+
+def refusal(name: str, size: int) -> str:
+    """Why the server would not take a file of `size` bytes; empty: it would."""
+    if size <= MOST_BYTES:
+        return ""
+    return (
+        f"{name} has {size:,} bytes, and the server takes at most {MOST_BYTES:,}: "
+        "give a shorter duration or a lower rate"
+    )
 
 
 def put_artifact(

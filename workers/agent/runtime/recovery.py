@@ -39,7 +39,8 @@ def finish(
     if run:
         output = Path(run.output)
         known = {artifact.name for artifact in run.artifacts}
-        if run.artifact and run.artifact not in known and output.is_file():
+        is_left = run.artifact and run.artifact not in known and output.is_file()
+        if is_left and not messages.refusal(run.artifact, output.stat().st_size):
             messages.put_artifact(spool, journal, entry, run, name=run.artifact, content=output.read_bytes())
         # The spool may hold a batch not yet counted in the journal.
         run.batches = max([run.batches, *(_sequence(path) + 1 for path in _batch_paths(spool, run.uid))])

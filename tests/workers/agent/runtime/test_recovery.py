@@ -58,6 +58,14 @@ def test_the_half_run_is_ended_with_all_its_batches_and_its_output(died: Died) -
     assert {m.group for m in (artifact, end, job)} == {"job-7-2"}
 
 
+def test_an_output_that_the_server_would_not_take_is_not_announced(died: Died, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "MOST_BYTES", 10)
+    died.journal.write(died.entry)
+    died.recover()
+    end, _ = died.spooled()
+    assert wire.from_json(wire.RunEndMessage, end.body).artifacts == []
+
+
 def test_no_file_leaves_the_machine_with_a_password(died: Died) -> None:
     died.journal.write(died.entry)
     (died.work / "r1.output").write_bytes(b"+ sysbench --mysql-password=hunter2 run\n12.5")
