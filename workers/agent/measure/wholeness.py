@@ -1,15 +1,17 @@
 """Whether all of a system is there: a run on what a fault left of it would measure something else."""
 
+from typing import Any
+
 import pymysql
 from pymysql.cursors import Cursor
 
 from workers.agent.measure import database, group
 from workers.agent.runtime.config import SystemConfig
+from workers.agent.samplers.replication import STATEMENTS, connection_name, from_sources
 
 TIMEOUT = 5.0  # s for each node
 SYNCED = "Synced"
 THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
-STATEMENTS = ("SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
 REMEDY = 'it gets no jobs until that is put right (in the lab: `make lab ARGS="up {slug}"`)'
 
 
@@ -33,19 +35,18 @@ def require_whole(system: SystemConfig) -> None:
             with database.session(system, doing="look at it", address=node.address, timeout=TIMEOUT) as cursor:
                 state = _galera_state(cursor)
                 view = None if state else group.look(cursor)
-                row = None if state or view else _replication(cursor)
+                rows = None if state or view else _replication(cursor)
         except database.DatabaseFailed as problem:
             raise _broken(system, f"node {node.name} does not answer ({problem})") from problem
         if state and state != SYNCED:
             raise _broken(system, f"node {node.name} is not in sync: Galera's state is {state}")
         if view and (problem_of_group := view.problem(len(nodes))):
             raise _broken(system, f"node {node.name} {problem_of_group}")
-        stopped = [name for name in THREADS if row and name in row and row[name] != "Yes"]
-        if stopped:
+        if stopped := [thread for row in rows or () for thread in _stopped(row)]:
             raise _broken(system, f"node {node.name} does not replicate: {' and '.join(stopped)} is not Yes")
-        if row:
+        if rows:
             replicas += 1
-        elif not state and row is not None:
+        elif rows is not None:
             sources.append(node.name)
     if replicas and len(sources) > 1:
         raise _broken(system, f"nodes {' and '.join(sources)} have no source: there is more than one writer")
@@ -66,14 +67,20 @@ def _galera_state(cursor: Cursor) -> str:
     return str(row[1]) if row else ""
 
 
-def _replication(cursor: Cursor) -> dict[str, str] | None:
-    """Its replication's state by name; empty: it has no source; None: this account may not see it."""
+def _replication(cursor: Cursor) -> list[dict[str, Any]] | None:
+    """The state of its replication from each source; empty: it has none; None: this account may not see it."""
     for statement in STATEMENTS:
         try:
             cursor.execute(statement)
         except pymysql.MySQLError:
             continue
-        row = cursor.fetchone()
         names = [column[0] for column in cursor.description or ()]
-        return dict(zip(names, map(str, row), strict=True)) if row else {}
+        return from_sources([dict(zip(names, row, strict=True)) for row in cursor.fetchall()])
     return None
+
+
+def _stopped(row: dict[str, Any]) -> list[str]:
+    """Its threads that do not run."""
+    name = connection_name(row)
+    of = f" of {name}" if name else ""
+    return [f"{thread}{of}" for thread in THREADS if thread in row and row[thread] != "Yes"]

@@ -1,7 +1,7 @@
 """A replica's threads, lag and positions as numbers; whether the server is writable."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workers.agent.runtime.config import ServerAddress, SystemConfig
@@ -29,6 +29,7 @@ THREADS = {"Slave_IO_Running": "io_running", "Slave_SQL_Running": "sql_running"}
 MARIADB_STATE = "SELECT @@global.read_only, @@global.gtid_current_pos, @@global.gtid_slave_pos"
 MYSQL_STATE = "SELECT @@global.read_only, @@global.gtid_executed, ''"
 PLAIN_STATE = "SELECT @@global.read_only, '', ''"
+OF_GROUP = "group_replication_"  # channels of MySQL Group Replication, whose state the source `group` has
 INTERVAL = re.compile(r"(\d+)(?:-(\d+))?")
 
 
@@ -69,7 +70,7 @@ class Replication:
             remedy = f"GRANT REPLICA MONITOR (MySQL: REPLICATION CLIENT) ON *.* to {self._user}"
             self._denied = [HiddenFromSampler("state of replication", str(error), remedy)]
             return []
-        return [dict(zip(map(_older, columns), row, strict=True)) for row in rows]
+        return from_sources([dict(zip(map(_older, columns), row, strict=True)) for row in rows])
 
     def _first_known(self, statements: list[str]) -> tuple[list[str], tuple[tuple[Any, ...], ...]]:
         """The result of the first of `statements` that the server supports; the earlier ones are dropped."""
@@ -81,6 +82,16 @@ class Replication:
                     hidden = HiddenFromSampler("state of replication", f"not reported by this server ({error})")
                     raise NothingObserved(hidden) from error
                 del statements[0]
+
+
+def from_sources(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of a server's own sources, without the channels of a group."""
+    return [row for row in rows if not connection_name(row).startswith(OF_GROUP)]
+
+
+def connection_name(row: Mapping[str, Any]) -> str:
+    """Of MariaDB's connection or MySQL's channel; empty: the default one."""
+    return str(row.get("Connection_name") or row.get("Channel_Name") or "")
 
 
 def numbers(row: Mapping[str, Any], *, applied: str = "") -> dict[str, Number]:
@@ -102,7 +113,7 @@ def numbers(row: Mapping[str, Any], *, applied: str = "") -> dict[str, Number]:
 
 
 def states_of(row: Mapping[str, Any]) -> dict[str, str]:
-    name = str(row.get("Connection_name") or "")
+    name = connection_name(row)
     of = f" of {name}" if name else ""
     states = {
         f"replication source{of}": f"{row.get('Master_Host')}:{row.get('Master_Port')}",
@@ -162,5 +173,5 @@ def _older(name: str) -> str:
 
 
 def _prefix(row: Mapping[str, Any]) -> str:
-    connection = re.sub(r"[^A-Za-z0-9_-]", "_", str(row.get("Connection_name") or ""))
+    connection = re.sub(r"[^A-Za-z0-9_-]", "_", connection_name(row))
     return f"{PREFIX}{connection}." if connection else PREFIX

@@ -48,4 +48,10 @@ def test_a_replica_that_stopped_and_a_second_writer_are_named(
             require_whole(system)
     finally:
         server.sql("START SLAVE")
+    server.sql("CHANGE MASTER 'east' TO MASTER_HOST='127.0.0.1', MASTER_PORT=1, MASTER_USER='x'")
+    try:
+        with pytest.raises(NotWhole, match=f"node {replica} does not replicate: Slave_IO_Running of east and"):
+            require_whole(system)
+    finally:
+        server.sql("RESET SLAVE 'east' ALL")
     eventually(lambda: is_whole(system), what="the replica follows again")

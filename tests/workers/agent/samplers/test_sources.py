@@ -77,6 +77,19 @@ def test_a_replica_of_several_sources_has_keys_for_each(replicas: dict[str, dict
     assert replication.states_of(row)["replication IO thread of east 1"] == "Yes"
 
 
+def test_channels_of_mysql_are_apart_and_those_of_a_group_are_no_sources(replicas: dict[str, dict[str, Any]]) -> None:
+    row = replicas["mysql56_gtid"]
+    named = [
+        row | {"Channel_Name": name, "Slave_IO_Running": "No"} for name in ("", "east", "group_replication_applier")
+    ]
+    own = replication.from_sources(named)
+    assert [key for each in own for key in replication.numbers(each) if key.endswith(".io_running")] == [
+        "mysql.replication.io_running",
+        "mysql.replication.east.io_running",
+    ]
+    assert replication.states_of(own[1])["replication IO thread of east"] == "No"
+
+
 def test_statistics_that_are_none_are_a_failure() -> None:
     with pytest.raises(SourceFailed, match="returned no statistics: 'Permission denied"):
         haproxy.parse("Permission denied\n")
