@@ -86,7 +86,8 @@ def create(*, stated: ScheduleFields, by: User, now: datetime) -> Schedule:
 
 @transaction.atomic
 def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str = "") -> Schedule:
-    """A paused schedule stays paused; campaigns already started are not changed.
+    """A paused schedule stays paused; campaigns already started are not changed. What is due starts as edited; if its
+    times change, those that passed count as missed.
 
     `seen`: fingerprint of the version that was edited; empty: not checked. Raises ScheduleChanged when it differs,
     Invalid, or NoSuchSchedule.
@@ -97,7 +98,12 @@ def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str =
         raise ScheduleChanged([FieldProblem("seen", problem, "compare it with yours; saving replaces it")])
     check(stated, known_id=schedule.pk)
     before = _times(schedule)
-    _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
+    due_at = schedule.next_at if schedule.next_at and schedule.next_at <= now else None
+    if due_at and (schedule.cron, schedule.zone) != (_spaced(stated.cron), stated.zone):
+        passed, due_at = _passed(schedule, now=now), None
+        reason = f"its times were changed {in_utc(now)}, before it was started"
+        _note_missed(schedule, passed.times, reason=reason, is_whole=passed.is_whole, now=now)
+    _stored(schedule, stated, now=now, is_on=schedule.next_at is not None, due_at=due_at)
     record(Action.SCHEDULE_EDIT, _named(schedule), before=before, after=_times(schedule))
     return schedule
 
@@ -187,6 +193,27 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
     schedule = locked.select_related("created_by").filter(pk=schedule_id, next_at__lte=now).first()
     if schedule is None or schedule.next_at is None:
         return False
+    passed = _passed(schedule, now=now)
+    *missed, last = passed.times
+    schedule.next_at = passed.following
+    schedule.save(update_fields=["next_at"])
+    reason = f"the server was down: of the missed times, only {in_utc(last)} was caught up"
+    _note_missed(schedule, missed, reason=reason, is_whole=passed.is_whole, now=now)
+    return _begin(schedule, due_at=last, now=now)
+
+
+@dataclass(frozen=True)
+class _Passed:
+    """Times from the due one until now, the latest; `is_whole`: all of them. `following`: the next one."""
+
+    times: list[datetime]
+    is_whole: bool
+    following: datetime | None
+
+
+def _passed(schedule: Schedule, *, now: datetime) -> _Passed:
+    """Of a schedule that is due."""
+    assert schedule.next_at is not None  # noqa: S101  for mypy
     times, following = [schedule.next_at], None
     horizon = max(schedule.next_at, now - LOOKED_BACK)
     for moment in cron.after(horizon, expression=schedule.cron, zone=schedule.zone):
@@ -195,11 +222,7 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
             break
         times.append(moment)
     is_whole = horizon == schedule.next_at and len(times) <= LISTED_MISSED + 1
-    *missed, last = times[-LISTED_MISSED - 1 :]
-    schedule.next_at = following
-    schedule.save(update_fields=["next_at"])
-    _note_missed(schedule, missed, last=last, is_whole=is_whole, now=now)
-    return _begin(schedule, due_at=last, now=now)
+    return _Passed(times[-LISTED_MISSED - 1 :], is_whole, following)
 
 
 def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
@@ -220,8 +243,7 @@ def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
     return scheduled.state == State.STARTED
 
 
-def _note_missed(schedule: Schedule, missed: list[datetime], *, last: datetime, is_whole: bool, now: datetime) -> None:
-    reason = f"the server was down: of the missed times, only {in_utc(last)} was caught up"
+def _note_missed(schedule: Schedule, missed: list[datetime], *, reason: str, is_whole: bool, now: datetime) -> None:
     if not is_whole:
         reason += "; earlier times are not listed"
     ScheduledRun.objects.bulk_create(
@@ -249,16 +271,24 @@ def in_utc(moment: datetime) -> str:
 # ---------------------------------------------------------------- user input
 
 
-def _stored(schedule: Schedule, stated: ScheduleFields, *, now: datetime, is_on: bool = True) -> Schedule:
+def _stored(
+    schedule: Schedule, stated: ScheduleFields, *, now: datetime, is_on: bool = True, due_at: datetime | None = None
+) -> Schedule:
+    """`due_at`: a time that passed and stays due."""
     schedule.name, schedule.plan = stated.name.strip(), stated.plan
-    schedule.cron, schedule.zone, schedule.patience = " ".join(stated.cron.split()), stated.zone, stated.patience
-    schedule.next_at = cron.next_after(now, expression=schedule.cron, zone=schedule.zone) if is_on else None
+    schedule.cron, schedule.zone, schedule.patience = _spaced(stated.cron), stated.zone, stated.patience
+    following = due_at or cron.next_after(now, expression=schedule.cron, zone=schedule.zone)
+    schedule.next_at = following if is_on else None
     try:
         with transaction.atomic():
             schedule.save()
     except IntegrityError as error:
         raise Invalid([_taken(schedule.name)]) from error
     return schedule
+
+
+def _spaced(expression: str) -> str:
+    return " ".join(expression.split())
 
 
 def _locked(schedule_id: int, *, archived: bool = False) -> Schedule:

@@ -12,7 +12,7 @@ from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.dispatch.campaigns import file
 from apps.dispatch.models import Campaign, Schedule, ScheduledRun
-from apps.dispatch.schedules import services
+from apps.dispatch.schedules import cron, services
 from tests.dispatch.jobs.test_races import at_once
 from tests.dispatch.schedules.scheduled import PLAN, a_schedule, end_jobs, stated
 from tests.support.builders import a_system, a_user
@@ -115,6 +115,26 @@ def test_a_paused_one_stays_paused_when_it_is_edited() -> None:
     schedule = services.pause(schedule_id=a_schedule().pk)
     edited = services.edit(schedule_id=schedule.pk, stated=replace(stated(), cron="0 4  * * *"), now=NOW)
     assert (edited.cron, edited.next_at) == ("0 4 * * *", None)
+
+
+def test_what_is_due_is_started_as_it_is_when_it_was_edited_before() -> None:
+    schedule = a_schedule(next_at=NOW - 2 * DAY, cron=f"{NOW.minute} {NOW.hour} * * *")
+    asked = stated(cron=schedule.cron, plan=PLAN.replace("[a, b]", "[a]"))
+    services.edit(schedule_id=schedule.pk, stated=asked, now=NOW)
+    assert services.start_due(now=NOW) == 1
+    assert Campaign.objects.get().jobs.count() == 1
+    assert [state for state, _ in slots(schedule)] == ["not started", "not started", "started"]
+
+
+def test_what_was_due_when_the_times_were_changed_is_listed_as_not_started() -> None:
+    schedule = a_schedule(next_at=NOW - DAY, cron=f"{NOW.minute} {NOW.hour} * * *")
+    edited = services.edit(schedule_id=schedule.pk, stated=stated(cron="0 4 * * *"), now=NOW)
+    assert edited.next_at == cron.next_after(NOW, expression="0 4 * * *", zone="UTC")
+    assert [state for state, _ in slots(schedule)] == ["not started"] * 2
+    assert {reason for _, reason in slots(schedule)} == {
+        f"its times were changed {services.in_utc(NOW)}, before it was started"
+    }
+    assert services.start_due(now=NOW) == 0
 
 
 def test_who_edits_an_older_version_is_refused() -> None:
