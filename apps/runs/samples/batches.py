@@ -4,6 +4,7 @@ Calling `take` from time to time, which returns the samples since the last call,
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -71,10 +72,16 @@ def decode(payloads: Iterable[bytes]) -> Decoded:
 
 
 class Decoder:
-    """Reads the batches of one run in order of their sequence. Not usable after a BadBatch."""
+    """Reads the batches of one run in order of their sequence. Not usable after a BadBatch.
+
+    `left_out`: events beyond the limit.
+    """
 
     def __init__(self) -> None:
-        self.events: list[wire.EventMessage] = []
+        self.left_out = 0
+        self._events: list[wire.EventMessage] = []
+        self._kinds: Counter[str] = Counter()
+        self._full_at = 0.0  # of the first event that was left out
         self.output: list[tuple[float, str]] = []
         self._nodes: dict[str, _Node] = {}
         self._layouts: dict[str, list[str]] = {}
@@ -106,9 +113,19 @@ class Decoder:
         """Number of values held: samples x changing series, of all nodes."""
         return sum(node.stretches.weight() for node in self._nodes.values())
 
+    @property
+    def events(self) -> list[wire.EventMessage]:
+        """With a remark on those left out."""
+        if not self.left_out:
+            return [*self._events]
+        label = f"{self.left_out:,} events were left out: a run has at most {limits.EVENTS:,}"
+        detail = {"left_out": self.left_out}
+        remark = wire.EventMessage(kind="sampler_error", label=label, starts_at=self._full_at, detail=detail)
+        return [*self._events, remark]
+
     def so_far(self) -> Decoded:
         """All that was read since the last `take`. Raises BadBatch for values that no series can hold."""
-        return Decoded([_taken(name, node) for name, node in self._nodes.items()], [*self.events], [*self.output])
+        return Decoded([_taken(name, node) for name, node in self._nodes.items()], self.events, [*self.output])
 
     def take(self) -> list[SampledNode]:
         """Nodes with samples since the last call, in order of first appearance. Raises BadBatch for values that no
@@ -140,13 +157,21 @@ class Decoder:
         if other.layout is not None and other.node is not None:
             self._read_layout(other.node, other.role, other.layout, other.names)
         elif other.event is not None:
-            if len(self.events) >= limits.EVENTS:
-                raise ValueError(f"a run has at most {limits.EVENTS:,} events")
-            self.events.append(other.event)
+            self._read_event(other.event)
         elif other.output is not None and other.t is not None:
             self.output.append((other.t, other.output))
         else:
             raise ValueError(f"unknown line {line[:80]!r}")
+
+    def _read_event(self, event: wire.EventMessage) -> None:
+        """Leaves it out beyond the limit: a flood of one kind costs neither samples nor the few of another."""
+        room = limits.EVENTS - len(self._events)
+        if room > limits.RARE_EVENTS or (room > 0 and self._kinds[event.kind] < limits.FEW_EVENTS):
+            self._events.append(event)
+            self._kinds[event.kind] += 1
+            return
+        self._full_at = self._full_at if self.left_out else event.starts_at
+        self.left_out += 1
 
     def _read_layout(self, name: str, role: str, layout: str, names: list[str] | None) -> None:
         columns.check_node(name, role)

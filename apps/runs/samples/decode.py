@@ -27,13 +27,14 @@ class UnreadBatch:
 class DecodedSamples:
     """Decoded samples of agents; `offset`: the load tool's second 0 on the run's clock, None: not known.
 
-    `unread`: batches that are left out.
+    `unread`: batches that are left out; `left_out`: events beyond the limit, of which an event is a remark.
     """
 
     nodes: list[SampledNode] = field(default_factory=list)
     events: list[wire.EventMessage] = field(default_factory=list)
     offset: float | None = None
     unread: list[UnreadBatch] = field(default_factory=list)
+    left_out: int = 0
 
 
 class _Unreadable(wire.BadBatch):
@@ -84,6 +85,7 @@ def _decoded(numbered: Iterable[tuple[int, bytes]], without: set[int]) -> Decode
         nodes=nodes,
         events=events,
         offset=_stated(events, offset_of(decoder.output)),
+        left_out=decoder.left_out,
     )
 
 
