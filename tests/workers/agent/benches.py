@@ -106,7 +106,7 @@ class Bench:
         subprocess.run(self.tool.clean_up(self.target, self.parameters).argv, check=True, capture_output=True)
         with self.sql() as cursor:
             cursor.execute("SHOW TABLES")
-            left = [str(row[0]) for row in cursor.fetchall()]
+            left = [str(row[0]) for row in cursor.fetchall() if row[0] != database.MARKER]
         database.remove_workspace(self.system, self.workspace)
         return left
 

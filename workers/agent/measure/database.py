@@ -1,6 +1,7 @@
 """The agent's own connections to a database: version, variables, sizes and the benchmark's schema."""
 
 import re
+import secrets
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -38,6 +39,7 @@ DEFAULTS = (
 )
 # InnoDB's files, by MariaDB's name and by MySQL's.
 TABLESPACES = ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES")
+MARKER = "splashboard_job"  # a table of the workspace: its comment says whose the other tables are
 
 
 class DatabaseFailed(Exception):
@@ -50,6 +52,10 @@ class AccessDenied(DatabaseFailed):
 
 class SchemaOccupied(Exception):
     """The benchmark's schema holds tables that the agent did not create."""
+
+
+class Unmarked(Exception):
+    """Tables have the names of a job's and lack its mark: somebody else may have made them."""
 
 
 class WrongData(Exception):
@@ -155,14 +161,16 @@ def configuration(values: dict[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Workspace:
-    """The schema of one job and its tables. `created`: the schema did not exist before."""
+    """The schema of one job and its tables. `created`: the schema did not exist before; `mark`: the comment of its
+    table MARKER, unique; empty: of an agent that made none."""
 
     schema: str
     tables: tuple[str, ...]
     created: bool
+    mark: str = ""
 
 
-def plan_workspace(system: SystemConfig, tables: Sequence[str]) -> Workspace:
+def plan_workspace(system: SystemConfig, tables: Sequence[str], *, owner: str = "") -> Workspace:
     """Plans the workspace without changing anything. Raises SchemaOccupied, DatabaseFailed."""
     with session(system, doing=f"look at schema {system.database}") as cursor:
         exists = _is_there(cursor, system.database)
@@ -173,20 +181,25 @@ def plan_workspace(system: SystemConfig, tables: Sequence[str]) -> Workspace:
             f"schema {system.database} of system {system.slug} already holds {len(present)} tables that this agent did "
             f"not create ({some}); empty it, or name another schema as `database` in the agent's configuration"
         )
-    return Workspace(schema=system.database, tables=tuple(tables), created=not exists)
+    mark = f"{owner[:200]} {secrets.token_hex(8)}".lstrip()
+    return Workspace(schema=system.database, tables=tuple(tables), created=not exists, mark=mark)
 
 
-def schema_exists(system: SystemConfig, schema: str) -> bool:
-    """Raises DatabaseFailed."""
-    with session(system, doing=f"look at schema {schema}") as cursor:
-        return _is_there(cursor, schema)
+def is_marked(system: SystemConfig, workspace: Workspace) -> bool:
+    """Whether its tables are the job's. Raises DatabaseFailed."""
+    with session(system, doing=f"look at schema {workspace.schema}") as cursor:
+        return _is_marked(cursor, workspace)
 
 
 def create_schema(system: SystemConfig, workspace: Workspace) -> None:
-    """Raises DatabaseFailed."""
-    if workspace.created:
-        with session(system, doing=f"create schema {workspace.schema}") as cursor:
+    """Creates the schema if missing, and the mark. Raises DatabaseFailed."""
+    with session(system, doing=f"{'create' if workspace.created else 'mark'} schema {workspace.schema}") as cursor:
+        if workspace.created:
             cursor.execute(f"CREATE DATABASE `{workspace.schema}`")
+        cursor.execute(
+            f"CREATE TABLE `{workspace.schema}`.`{MARKER}` (id INT PRIMARY KEY) ENGINE=InnoDB COMMENT = %s",
+            (workspace.mark,),
+        )
 
 
 def check_rows(system: SystemConfig, workspace: Workspace, rows: Mapping[str, int]) -> None:
@@ -209,27 +222,30 @@ def empty_tables(system: SystemConfig, schema: str, tables: Sequence[str]) -> No
 
 
 def data_bytes(system: SystemConfig, schema: str) -> int | None:
-    """Size of the schema's tables with indexes, bytes: the larger of table statistics, which lag behind a load, and
-    file sizes. None: the server reports neither."""
+    """Size of the schema's tables with indexes, but for MARKER, bytes: the larger of table statistics, which lag behind
+    a load, and file sizes. None: the server reports neither."""
     asked = [
         (
             "SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES"
-            " WHERE TABLE_SCHEMA = %s AND TABLE_TYPE = 'BASE TABLE'",
-            schema,
+            " WHERE TABLE_SCHEMA = %s AND TABLE_NAME <> %s AND TABLE_TYPE = 'BASE TABLE'",
+            (schema, MARKER),
         ),
         *(
-            (f"SELECT SUM(FILE_SIZE) FROM information_schema.{name} WHERE NAME LIKE %s", f"{_escaped(schema)}/%")  # noqa: S608
+            (
+                f"SELECT SUM(FILE_SIZE) FROM information_schema.{name} WHERE NAME LIKE %s AND NAME <> %s",  # noqa: S608
+                (f"{_escaped(schema)}/%", f"{schema}/{MARKER}"),
+            )
             for name in TABLESPACES
         ),
     ]
-    found = [size for statement, name in asked if (size := _size(system, statement, name)) is not None]
+    found = [size for statement, names in asked if (size := _size(system, statement, names)) is not None]
     return max(found, default=None)
 
 
-def _size(system: SystemConfig, statement: str, name: str) -> int | None:
+def _size(system: SystemConfig, statement: str, names: tuple[str, str]) -> int | None:
     try:
         with session(system, doing="ask for the size of its tables", timeout=30) as cursor:
-            cursor.execute(statement, (name,))
+            cursor.execute(statement, names)
             row = cursor.fetchone()
     except DatabaseFailed:
         return None  # another kind of server, or the file sizes are not readable
@@ -249,17 +265,25 @@ def status(system: SystemConfig) -> dict[str, int]:
 
 
 def remove_workspace(system: SystemConfig, workspace: Workspace) -> list[str]:
-    """Drops the job's own tables and schema; returns foreign tables that keep the schema from being dropped.
+    """Drops the job's own tables, its mark last, and schema; returns foreign tables that keep the schema from being
+    dropped.
 
-    Idempotent. Raises DatabaseFailed.
+    Idempotent. Raises DatabaseFailed, and Unmarked, when nothing is dropped.
     """
     with session(system, doing="clean up") as cursor:
         cursor.execute("SET SESSION lock_wait_timeout = %s", (LOCK_TIMEOUT,))
         present = _tables(cursor, workspace.schema)
-        for table in workspace.tables:
-            if table in present:
-                cursor.execute(f"DROP TABLE IF EXISTS `{workspace.schema}`.`{table}`")
-        foreign = [table for table in present if table not in workspace.tables]
+        own = [table for table in workspace.tables if table in present]
+        if not _is_marked(cursor, workspace):
+            if own:
+                raise Unmarked(
+                    f"schema {workspace.schema} of system {system.slug} holds {', '.join(own[:3])}, as an earlier job "
+                    "did, but not the mark of that job: they are kept; drop them if nobody needs them"
+                )
+            return []
+        for table in (*own, MARKER):
+            cursor.execute(f"DROP TABLE IF EXISTS `{workspace.schema}`.`{table}`")
+        foreign = [table for table in present if table not in (*own, MARKER)]
         if workspace.created and not foreign and _is_there(cursor, workspace.schema):
             cursor.execute(f"DROP DATABASE `{workspace.schema}`")
     return foreign
@@ -268,6 +292,15 @@ def remove_workspace(system: SystemConfig, workspace: Workspace) -> list[str]:
 def _is_there(cursor: Cursor, schema: str) -> bool:
     cursor.execute("SELECT 1 FROM information_schema.schemata WHERE schema_name = %s", (schema,))
     return cursor.fetchone() is not None
+
+
+def _is_marked(cursor: Cursor, workspace: Workspace) -> bool:
+    cursor.execute(
+        "SELECT table_comment FROM information_schema.tables WHERE table_schema = %s AND table_name = %s",
+        (workspace.schema, MARKER),
+    )
+    row = cursor.fetchone()
+    return bool(workspace.mark) and row is not None and str(row[0]) == workspace.mark
 
 
 def _tables(cursor: Cursor, schema: str) -> list[str]:

@@ -4,6 +4,7 @@ import logging
 import os
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from workers.agent.measure import database
@@ -98,7 +99,8 @@ class JobExecution:
             self._restarted = start_anew(system, self.switch)
         clean_leftovers(system, self._journal)
         # A tool without tables measures only the machine and leaves the database as it is.
-        workspace = database.plan_workspace(system, data.tables) if data.tables else None
+        owner = f"job {self.message.id}, attempt {self.message.attempt}, agent {self._config.name},"
+        workspace = database.plan_workspace(system, data.tables, owner=owner) if data.tables else None
         schema = workspace.schema if workspace else ""
         secrets = self._work / f"{tool.name}.secrets"
         target = Target(address=system.address, user=system.user, schema=schema, secrets=secrets)
@@ -220,6 +222,10 @@ class JobExecution:
             try:
                 self._drop(system, tool, target, workspace)
                 break
+            except database.Unmarked as problem:
+                log.warning("job %s: %s", self.message.id, problem)
+                self._journal.add_leftover(Leftover(system=system.slug, workspace=workspace))
+                break
             except database.DatabaseFailed as problem:
                 if time.monotonic() > deadline or self.switch.asked is AGENT_STOPPED:
                     log.error("job %s: %s; will try again later", self.message.id, problem)
@@ -230,10 +236,9 @@ class JobExecution:
         self._journal.write(self.entry)
 
     def _drop(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace) -> None:
-        """Runs the tool's own clean-up, then drops what remains of the job. Raises DatabaseFailed."""
-        if not database.schema_exists(system, workspace.schema):
-            return
-        self._run_step(tool, "clean-up", tool.clean_up(target, self.message.parameters))
+        """Runs the tool's own clean-up, then drops what remains of the job. Raises DatabaseFailed, Unmarked."""
+        if database.is_marked(system, workspace):
+            self._run_step(tool, "clean-up", tool.clean_up(target, self.message.parameters))
         foreign = database.remove_workspace(system, workspace)
         if foreign:
             log.warning("schema %s is kept: it holds tables of others: %s", workspace.schema, ", ".join(foreign))
@@ -255,12 +260,23 @@ class JobExecution:
 
 
 def clean_leftovers(system: SystemConfig, journal: Journal) -> None:
-    """Drops tables left by earlier jobs. Raises DatabaseFailed."""
+    """Drops tables left by earlier jobs, and keeps those that may be somebody else's. Raises DatabaseFailed."""
     for leftover in journal.leftovers():
-        if leftover.system == system.slug:
+        if leftover.system != system.slug:
+            continue
+        try:
             database.remove_workspace(system, leftover.workspace)
-            journal.remove_leftover(leftover)
-            log.info("dropped leftovers of an earlier job in schema %s of %s", leftover.workspace.schema, system.slug)
+        except database.Unmarked as problem:
+            _warn(str(problem))
+            continue
+        journal.remove_leftover(leftover)
+        log.info("dropped leftovers of an earlier job in schema %s of %s", leftover.workspace.schema, system.slug)
+
+
+@cache
+def _warn(problem: str) -> None:
+    """Once, though it is tried again every minute."""
+    log.warning("%s", problem)
 
 
 def _words(load_level: wire.LoadLevelMessage) -> str:

@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from lab.mariadb import MariaDB
 from workers.agent.measure import database
+from workers.agent.measure.job import clean_leftovers
 from workers.agent.programs.report import Secrets, secrets_of
 from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
+from workers.agent.runtime.journal import Journal, Leftover
 from workers.agent.samplers.mysql import GlobalStatus
 from workers.agent.samplers.process import ServerProcess, server_pid
 from workers.protocol.wire import AwsMessage
@@ -95,6 +98,40 @@ def test_a_table_that_someone_adds_meanwhile_keeps_the_schema(system: SystemConf
     mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT); CREATE TABLE sb_test.precious (id INT)")
     assert database.remove_workspace(system, workspace) == ["precious"]
     assert mariadb.sql("SHOW TABLES FROM sb_test") == "precious\n"
+
+
+def test_tables_that_somebody_made_later_under_a_job_s_names_are_kept(
+    system: SystemConfig, mariadb: MariaDB, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    workspace, journal = database.plan_workspace(system, ["sbtest1"], owner="job 7"), Journal(tmp_path)
+    database.create_schema(system, workspace)
+    journal.add_leftover(Leftover(system="single", workspace=workspace))
+    mariadb.sql("DROP DATABASE sb_test; CREATE DATABASE sb_test; CREATE TABLE sb_test.sbtest1 (id INT)")
+    for _ in range(2):
+        clean_leftovers(system, journal)
+    assert mariadb.sql("SHOW TABLES FROM sb_test") == "sbtest1\n"
+    assert len(journal.leftovers()) == 1
+    assert caplog.text.count("schema sb_test of system single holds sbtest1, as an earlier job did, but not the") == 1
+    mariadb.sql("DROP TABLE sb_test.sbtest1")
+    clean_leftovers(system, journal)
+    assert journal.leftovers() == []
+    assert "sb_test" in mariadb.sql("SHOW DATABASES")
+
+
+def test_two_jobs_cannot_have_one_schema_and_neither_drops_the_other_s_tables(
+    system: SystemConfig, mariadb: MariaDB
+) -> None:
+    mariadb.sql("CREATE DATABASE sb_test")
+    first, second = (database.plan_workspace(system, ["sbtest1"], owner="job 7") for _ in range(2))
+    database.create_schema(system, first)
+    mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT)")
+    with pytest.raises(database.DatabaseFailed, match="cannot mark schema sb_test: 1050"):
+        database.create_schema(system, second)
+    assert (database.is_marked(system, first), database.is_marked(system, second)) == (True, False)
+    with pytest.raises(database.Unmarked):
+        database.remove_workspace(system, second)
+    assert database.remove_workspace(system, first) == []
+    assert mariadb.sql("SHOW TABLES FROM sb_test") == ""
 
 
 def test_missing_rows_are_noticed(system: SystemConfig, mariadb: MariaDB) -> None:
