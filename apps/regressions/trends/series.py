@@ -152,9 +152,16 @@ def trend_series(trend: Trend, points: Sequence[SeriesRun], limits: ChangeLimits
         days=[point.started_at.toordinal() for point in points],
         machines=[point.machine for point in points] if all(point.machine for point in points) else (),
         host=_host(points, sign=-1 if trend.metric.direction == Metric.Direction.HIGHER else 1),
-        sessions=[point.session for point in points],
+        sessions=_sessions(points),
     )
     return TrendSeries(trend, points, results)
+
+
+def _sessions(points: Sequence[SeriesRun]) -> list[int]:
+    """Of each run, for the order of a series: one that measured two releases in turns has two parts, one after the
+    other, which differ by more than the session."""
+    numbers: dict[tuple[int, int], int] = {}
+    return [numbers.setdefault((point.release, point.session), len(numbers)) for point in points]
 
 
 def _host(points: Sequence[SeriesRun], *, sign: int) -> list[HostMeasure]:
@@ -183,7 +190,10 @@ def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
     if any(row[-1] in MEASURED for row in rows):
         rows = [row for row in rows if row[-1] in MEASURED]
     resets = detection.resets([_conditions(row) for row in rows])
-    sessions = session_numbers(Occurrence(row[0], "", row[5], _generator(row), row[18], row[19]) for row in rows)
+    # Systems measured in turns have servers of their own, whose starts differ without being restarts.
+    sessions = session_numbers(
+        Occurrence(row[0], str(row[1]), row[5], _generator(row), row[18], row[19]) for row in rows
+    )
     return [
         SeriesRun(
             *(run, system, release, version, tuple(key), at, value, resets.get(number, ""), build, slug),
