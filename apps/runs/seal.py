@@ -59,7 +59,7 @@ __all__ = ["DERIVATION", "RAW_BATCHES", "UNREAD_BATCHES", "StoredDifferently", "
 
 # Version of the rules for series, statistics and measurements, incremented with each change of their results: `reseal`
 # finds the runs of older versions.
-DERIVATION = 2
+DERIVATION = 3
 RAW_BATCHES = "batches.tar"
 UNREAD_BATCHES = "unread-batches.tar"
 RESERVED = (RAW_BATCHES, UNREAD_BATCHES)

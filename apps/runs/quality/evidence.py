@@ -63,7 +63,7 @@ def facts(run: Run, *, siblings: bool = True) -> QualityFacts:
     return QualityFacts(
         tool=run.workload.tool,
         measured=measured,
-        headlines=_rates(headlines),
+        headlines=headlines,
         nodes=tuple(_nodes(run)),
         seconds=_seconds(run),
         complaints=tuple(_tool_error(event) for event in events if event.kind == "error"),
@@ -77,13 +77,6 @@ def facts(run: Run, *, siblings: bool = True) -> QualityFacts:
         neighbours=_neighbours(events),
         has_database=spec.needs_database,
     )
-
-
-def _rates(headlines: Mapping[str, float]) -> dict[str, float]:
-    """`headlines`, with an error rate where the tool reports only the number of errors."""
-    errors, elapsed = headlines.get("client.errors.total"), headlines.get("client.elapsed")
-    found = {"client.errors": errors / elapsed} if errors is not None and elapsed else {}
-    return found | dict(headlines)
 
 
 def _tool_error(event: Event) -> ToolError:

@@ -4,12 +4,13 @@ from itertools import pairwise
 
 from apps.runs.ingest.clean_text import printable
 from apps.runs.storage.codec import Number
-from apps.runs.tool_output.parsers.parsed_output import ParsedOutput
+from apps.runs.tool_output.parsers.parsed_output import ParsedOutput, ParsedValue
 from apps.runs.tool_output.sysbench_values import LABEL_LIMIT, unparsed_lines
 from apps.runs.tool_output.values import Headline, Output, ReadDistribution
 from workers.protocol.wire import EventMessage
 
 THROUGHPUT, TRANSACTIONS = "client.throughput", "client.transactions"
+ERRORS, FAILED, ELAPSED = "client.errors", "client.errors.total", "client.elapsed"
 
 
 def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
@@ -19,7 +20,10 @@ def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
         tool_version=printable(parsed.version),
         complete=not parsed.reason,
         fatal=printable(parsed.reason),
-        headlines=tuple(Headline(value.metric, value.value, value.start, value.end) for value in parsed.values),
+        headlines=tuple(
+            Headline(value.metric, value.value, value.start, value.end)
+            for value in (*parsed.values, *_error_rate(parsed))
+        ),
         intervals=_intervals(parsed),
         measured=parsed.measured,
         distributions=tuple(
@@ -29,6 +33,20 @@ def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
         events=tuple(_events(parsed)),
         unparsed=tuple(unparsed_lines(list(parsed.unparsed))),
     )
+
+
+def _error_rate(parsed: ParsedOutput) -> list[ParsedValue]:
+    """Errors a second, which are compared, of an output that has their number alone; at the bytes of what it is made
+    of."""
+    printed = {value.metric: value for value in parsed.values}
+    failed, elapsed = printed.get(FAILED), printed.get(ELAPSED)
+    start, end = parsed.measured or (0.0, 0.0)
+    length = elapsed.value if elapsed else end - start
+    if failed is None or ERRORS in printed or length <= 0:
+        return []
+    places = [failed, elapsed] if elapsed else [failed]
+    first, last = min(place.start for place in places), max(place.end for place in places)
+    return [ParsedValue(ERRORS, failed.value / length, first, last)]
 
 
 def _headline(output: Output, metric: str) -> float | None:

@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from apps.catalog import services as catalog
 from apps.catalog.models import Metric, Workload
+from apps.comparison import compare
 from apps.runs import seal
 from apps.runs.models import Run
 from tests.paths import ROOT
@@ -49,6 +50,9 @@ def test_the_documented_csv_becomes_a_run_with_totals_and_series(engineer: APICl
     assert throughput[0] == pytest.approx(1510.3333)
     assert throughput[1:] == ("transactions/s", "higher")
     assert errors == (1.0, "errors", "lower")
+    rate = next(one for one in answer.json()["measurements"] if one["metric"] == "client.errors")
+    assert rate["value"] == pytest.approx(1 / 3)
+    assert CSV[rate["byte_start"] : rate["byte_end"]].split(b";")[0] == b"0", "from the first row's cell on"
     assert (answer.json()["state"], answer.json()["outcome"]) == ("sealed", "succeeded")
     address = answer.json()["api"]
     (latency,) = engineer.get(f"{address}series/?metric=client.latency.p99&raw=true").json()["series"]
@@ -56,6 +60,17 @@ def test_the_documented_csv_becomes_a_run_with_totals_and_series(engineer: APICl
     (hits,) = engineer.get(f"{address}series/?metric=client.own.cache_hits&raw=true").json()["series"]
     assert (hits["values"], hits["unit"]) == ([940, 955, 961], "hits/s")
     assert engineer.get(address).json()["load_level"]["threads"] == 32
+
+
+def test_errors_of_which_the_file_has_the_number_are_compared(engineer: APIClient) -> None:
+    for place, slug in enumerate(("my-server", "another-server")):
+        described = describe(
+            system={**a_description()["system"], "slug": slug}, started_at=f"2026-11-20T1{place}:00:00Z"
+        )
+        assert send(engineer, described, CSV, mapping=a_file(YAML, "checkout.yaml")).status_code == 201
+    found = compare.compare(sides=["my-server", "another-server"], workload_id=Run.objects.latest("pk").workload_id)
+    (cell,) = [cell for cell in found.cells if cell.metric == "client.errors" and cell.ratio]
+    assert [each.value for each in cell.replicates] == [pytest.approx(1 / 3)]
 
 
 def test_the_documented_json_becomes_a_run_by_the_mapping_in_its_description(engineer: APIClient) -> None:
