@@ -260,6 +260,8 @@ def _without_output(client: SampledNode) -> SampledNode:
 def _write(run: Run, gathered: _Gathered) -> None:
     run.outcome, run.reason = _verdict(run, gathered)
     phase = _phase(run, gathered)
+    # Of a submission whose output states no phase.
+    run.duration = run.duration or None
     run.unparsed_lines = list(gathered.parsed.unparsed)
     run.tool_version = run.tool_version or gathered.parsed.tool_version[:120]
     run.samplers = samplers_of(gathered.nodes)

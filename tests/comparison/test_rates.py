@@ -19,7 +19,7 @@ RATE = 100.0
 HELD, LESS = (101.0, 101.2, 101.1, 101.3, 100.9), (98.9, 99.1, 99.0, 98.8, 99.2)
 
 
-def at_rate(system: System, values: tuple[float, ...], latency: float = 5.0) -> list[Run]:
+def at_rate(system: System, values: tuple[float, ...], latency: float = 5.0, **fields: object) -> list[Run]:
     return [
         a_measured_run(
             {TPS: value, P95: latency + number / 100},
@@ -27,6 +27,7 @@ def at_rate(system: System, values: tuple[float, ...], latency: float = 5.0) -> 
             load_level=a_load_level(8, RATE),
             repetition=number + 1,
             started_at=START.replace(minute=number),
+            **fields,
         )
         for number, value in enumerate(values)
     ]
@@ -52,6 +53,11 @@ def test_a_rate_that_a_run_does_not_reach_is_not_held(workload: Workload, a: Sys
     assert found.ratio is not None
     assert found.words == "rate not held"
     assert found.ratio.reason == "90\u00a0% of 100/s in 1 of 3 runs (baseline 101\u00a0%)"
+
+
+def test_a_rate_is_not_held_by_runs_of_unknown_length_that_did_half(workload: Workload, a: System, b: System) -> None:
+    at_rate(a, HELD, duration=None), at_rate(b, (50.0, 51.0, 50.5), duration=None)
+    assert cell(workload).words == "rate not held"
 
 
 def test_a_baseline_that_does_not_hold_the_rate_is_named(workload: Workload, a: System, b: System) -> None:

@@ -34,6 +34,11 @@ def test_a_night_that_fell_short_of_the_rate_did_not_hold_it() -> None:
     assert cells(820, 1000)[1] == (RowVerdict.RATE_HELD, "100 % of 1000/s (baseline not held: 82 %)")
 
 
+def test_a_night_of_unknown_length_that_fell_short_did_not_hold_the_rate() -> None:
+    assert cells(1000, 500, length=0.0)[1][0] is RowVerdict.RATE_NOT_HELD
+    assert cells(1000, 970, length=0.0)[1][0] is RowVerdict.RATE_HELD
+
+
 def test_a_row_whose_rate_was_not_held_comes_before_inconclusive_ones_and_behind_worse_ones() -> None:
     plain = [ColumnSeries([1000.0, level], [0, 1], Direction.HIGHER, 0.005) for level in (990.0,)]
     rated = ColumnSeries([1000.0, 820.0], [0, 1], Direction.HIGHER, 0.005, rate=RATE, lengths=[60.0, 60.0])

@@ -92,6 +92,13 @@ def test_it_is_read_again_by_the_mapping_that_was_kept(engineer: APIClient) -> N
     assert series[0]["at"] == [10.0, 20.0]
 
 
+def test_totals_without_a_time_have_no_length(engineer: APIClient) -> None:
+    header_and_row = b"".join(LADDER.splitlines(keepends=True)[:2])
+    answer = send(engineer, describe(), header_and_row, mapping=a_file(LADDER_YAML))
+    assert answer.status_code == 201, answer.content
+    assert engineer.get(answer.json()["api"]).json()["duration"] is None
+
+
 def test_sent_again_it_is_the_same_run_and_by_another_mapping_a_conflict(engineer: APIClient) -> None:
     first = send(engineer, describe(), CSV, mapping=a_file(YAML))
     again = send(engineer, describe(), CSV, mapping=a_file(YAML))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +138,12 @@ def test_a_rate_missed_by_chance_is_reached() -> None:
     slow = rng.poisson(0.9 * 1500 * 60, 200) / 60
     short = [asked_rate.check(load(np.full(60, 1350.0), rate=1500, throughput=one)).status for one in slow]
     assert short.count(FAILED) == 200
+
+
+def test_a_rate_of_a_run_of_unknown_length_is_not_missed_by_chance() -> None:
+    done = {100.0: PASSED, 96.0: PASSED, 94.0: FAILED, 50.0: FAILED}
+    runs = [replace(load(np.full(60, 100.0), rate=100, throughput=one), measured=None) for one in done]
+    assert [asked_rate.check(run).status for run in runs] == list(done.values())
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ LIMITS = f"at least {limit(LEAST_DONE)} of the asked rate is done, or no fewer t
 
 
 def is_held(done: float, *, rate: float, length: float) -> bool:
-    """`done` and `rate` in transactions/s; `length` of the measured phase, s."""
+    """`done` and `rate` in transactions/s; `length` of the measured phase, s; 0: not known, and chance explains
+    nothing."""
     share, arrivals = done / rate, rate * length
-    return share >= LEAST_DONE or (1 - share) * arrivals <= CHANCE * arrivals**0.5
+    return share >= LEAST_DONE or 0 < (1 - share) * arrivals <= CHANCE * arrivals**0.5
 
 
 def check(facts: QualityFacts) -> RuleFinding:
