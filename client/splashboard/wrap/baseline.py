@@ -6,7 +6,7 @@ import re
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Optional
 
 from splashboard.failures import Exit, Misuse
 from splashboard.server import Server, printable
@@ -34,7 +34,7 @@ CELL = {
     "more": [{"runs": int, "unit": str}],
 }
 COMPARISON = {
-    "levels": [{"id": int, "threads": int}],
+    "levels": [{"id": int, "threads": int, "rate": Optional[float]}],
     "metrics": [{"key": str, "name": str, "unit": str, "direction": str, "primary": bool}],
     "cells": [CELL],
     "withheld": [str],
@@ -42,6 +42,8 @@ COMPARISON = {
     "notes": [str],
 }
 WORSE, BETTER, EQUIVALENT, INCONCLUSIVE = "worse", "better", "equivalent", "inconclusive"
+# Of throughput at a fixed rate.
+HELD, NOT_HELD = "rate held", "rate not held"
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def judged(found: Mapping[str, Any], *, side: str, address: str, tolerance: floa
     open_ = [
         line
         for line, cell in zip(lines, cells)
-        if cell["words"] not in (WORSE, BETTER, EQUIVALENT)
+        if cell["words"] not in (WORSE, BETTER, EQUIVALENT, HELD)
         and not _is_tolerable(cell, metrics[cell["metric"]], tolerance)
     ]
     if worse:
@@ -190,9 +192,14 @@ def _is_tolerable(cell: Mapping[str, Any], metric: Mapping[str, Any], tolerance:
 
 
 def _line(cell: Mapping[str, Any], metric: Mapping[str, Any], level: Mapping[str, Any]) -> str:
-    """For example "throughput at 4 threads 1.25 × (95 % interval 1.12 to 1.39), better"."""
+    """For example "throughput at 4 threads 1.25 × (95 % interval 1.12 to 1.39), better", "throughput at 4 threads,
+    200/s: rate held, 99 % of 200/s (baseline 100 %)"."""
     ratio = cell["ratio"]
     threads = f"{level['threads']} thread{'' if level['threads'] == 1 else 's'}"
+    if level["rate"] is not None:
+        threads += f", {level['rate']:g}/s"
+    if cell["words"] in (HELD, NOT_HELD):
+        return f"{metric['name']} at {threads}: {cell['words']}, {ratio.get('reason', '')}"
     value: float | None = ratio.get("value")
     size = "no ratio" if value is None else f"{value:.3f} ×"
     if ratio.get("low") is not None and ratio.get("high") is not None:

@@ -1,0 +1,52 @@
+"""The verdict of `splashboard run --baseline` on what the server answers."""
+
+import pytest
+from django.test import Client
+
+from apps.catalog.models import System
+from splashboard.failures import Exit
+from splashboard.shapes import checked
+from splashboard.wrap import baseline
+from splashboard.wrap.baseline import Compared
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
+
+RATE = 100.0
+
+
+def measured(system: System, *, throughput: float, p95: float) -> None:
+    for number in range(5):
+        a_measured_run(
+            {"client.throughput": throughput + number / 10, "client.latency.p95": p95 + number / 100},
+            **{"system": system, "load_level": a_load_level(8, RATE), "repetition": number + 1},
+            started_at=START.replace(minute=number),
+        )
+
+
+def compared(client: Client, *, throughput: float, p95: float) -> Compared:
+    """With a baseline that did 100/s, 95 % of it within 5 ms."""
+    measured(a_system("before"), throughput=100.0, p95=5.0)
+    measured(a_system("after", settings={"innodb_flush_log_at_trx_commit": "2"}), throughput=throughput, p95=p95)
+    answer = client.get(f"/api/v1/comparisons/?side=before&side=after&workload={a_workload().pk}").json()
+    return baseline.judged(checked(answer, baseline.COMPARISON), side="after", address="", tolerance=0.1)
+
+
+@pytest.mark.django_db
+def test_a_rate_that_was_held_passes(client: Client) -> None:
+    found = compared(client, throughput=99.0, p95=5.0)
+    assert found.exit is Exit.FINE, found
+    (line,) = [line for line in found.lines if "rate held" in line]
+    assert line.endswith("at 8 threads, 100/s: rate held, 99.2 % of 100/s (baseline 100 %)")
+
+
+@pytest.mark.django_db
+def test_a_rate_that_was_not_held_cannot_tell(client: Client) -> None:
+    found = compared(client, throughput=70.0, p95=5.0)
+    assert found.exit is Exit.CANNOT_TELL
+    assert "100/s: rate not held, 70.2" in found.sentence
+
+
+@pytest.mark.django_db
+def test_a_latency_that_rose_at_a_rate_that_was_held_is_worse(client: Client) -> None:
+    found = compared(client, throughput=99.0, p95=9.0)
+    assert found.exit is Exit.REGRESSION
+    assert "at 8 threads, 100/s 1.79" in found.sentence
