@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apps.comparison.compare import THROUGHPUT
 from apps.comparison.sections.load_levels import PERCENTILES, LevelQuantile, LoadLevelData, SideLevels
@@ -106,16 +106,19 @@ class _Read:
         merged = self._merged(side, level, runs)
         found = []
         for percent, key in KEYS.items():
-            own = tuple(self.values[run.id][key] for run in runs if key in self.values.get(run.id, {}))
+            known = [run for run in runs if key in self.values.get(run.id, {})]
+            own = tuple(self.values[run.id][key] for run in known)
+            sessions = tuple(run.session for run in known if run.session is not None)
+            sessions = sessions if len(sessions) == len(known) else ()
             all_of_it = merged.percentile(percent) if merged else None
             if not own and all_of_it is None:
                 continue
             grids = [merged.grid.id] if merged else []
             step = resolution(key, tool=side.workload.tool, grids=grids)
-            if all_of_it is None:
-                found.append(LevelQuantile(percent, own, step=step))
-            else:
-                found.append(LevelQuantile(percent, own, all_of_it.value, all_of_it.low, all_of_it.high, step))
+            quantile = LevelQuantile(percent, own, step=step, sessions=sessions)
+            if all_of_it is not None:
+                quantile = replace(quantile, value=all_of_it.value, low=all_of_it.low, high=all_of_it.high)
+            found.append(quantile)
         return tuple(found)
 
     def _merged(self, side: Side, level: Level, runs: Sequence[ComparedRun]) -> HistogramCounts | None:

@@ -14,7 +14,14 @@ from scipy import special
 
 from apps.comparison.stats import usl, welch
 from apps.comparison.stats.power import CONFIDENCE, FEWEST_RUNS
-from apps.comparison.stats.replicates import Sample, geometric_mean
+from apps.comparison.stats.replicates import (
+    FEWEST_SESSIONS,
+    WITHIN_ONE,
+    Replicates,
+    Sample,
+    geometric_mean,
+    session_means,
+)
 from apps.comparison.stats.usl import Estimate, Fit, NoFit
 from apps.comparison.stats.welch import Ratio
 from apps.core.answers import Hidden, Name, Shown, Unbounded
@@ -28,7 +35,8 @@ FALSE_COLLAPSES = 0.05
 class LevelQuantile:
     """A latency percentile at a load level, ms. `runs`: one value per run; `value`: over all their requests, from
     merged histograms, in a bucket from `low` to `high`; None: the tool printed percentiles only, which are never
-    averaged. `step`: relative width of the grid of the runs' values; 0: no grid."""
+    averaged. `step`: relative width of the grid of the runs' values; 0: no grid. `sessions`: of each run, as in
+    Sample."""
 
     percent: float
     runs: Annotated[tuple[float, ...], "value of each run, ms"]
@@ -36,6 +44,7 @@ class LevelQuantile:
     low: Annotated[float | None, "lower bound of its bucket"] = None
     high: Unbounded | None = None
     step: Hidden[float] = 0.0
+    sessions: Hidden[tuple[int, ...]] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,13 @@ class Rested:
     threads: int
     held: ObjectiveState
     value: float | None
-    interval: Annotated[Estimate | None, "geometric mean of the runs' percentiles, ms"]
+    interval: Annotated[Estimate | None, "geometric mean of the runs' percentiles, or of the sessions' means, ms"]
+    replicates: Annotated[Replicates, "what the interval takes as one independent repetition"] = Replicates.RUNS
+
+    @property
+    def is_within_one(self) -> bool:
+        """Whether the answer holds for one session alone."""
+        return self.replicates in WITHIN_ONE and self.held in (ObjectiveState.WITHIN, ObjectiveState.BEYOND)
 
 
 @dataclass(frozen=True)
@@ -227,23 +242,34 @@ def _rested(load: LoadLevelData, percent: float, limit: float) -> Rested:
     quantile = load.quantile(percent)
     if quantile is None or not quantile.runs:
         return Rested(load.level, load.threads, ObjectiveState.UNKNOWN, None, None)
-    value = quantile.value if quantile.value is not None else _typical(quantile.runs)
-    interval = typical_run(quantile.runs, step=quantile.step)
+    kind, values = _replicates(quantile.runs, quantile.sessions)
+    value = quantile.value if quantile.value is not None else _typical(values)
+    fewest = FEWEST_SESSIONS if kind is Replicates.SESSIONS else FEWEST_RUNS
+    interval = typical_run(values, step=quantile.step, fewest=fewest)
     if interval is None:
         held = ObjectiveState.TOO_FEW
     elif max(interval.high, quantile.high or 0) <= limit:
         held = ObjectiveState.WITHIN
     else:
         held = ObjectiveState.BEYOND if min(interval.low, value) > limit else ObjectiveState.INCONCLUSIVE
-    return Rested(load.level, load.threads, held, value, interval)
+    return Rested(load.level, load.threads, held, value, interval, kind)
 
 
-def typical_run(values: Sequence[float], *, step: float = 0.0) -> Estimate | None:
-    """Geometric mean of the runs with its 95 % interval (Student's, on logarithms); None: no estimate from these runs.
-    `step`: as Sample.resolution."""
+def _replicates(runs: Sequence[float], sessions: Sequence[int]) -> tuple[Replicates, tuple[float, ...]]:
+    """What the interval takes as independent, with its values: means of sessions, if how they differ is known."""
+    if not sessions or min(runs) <= 0:
+        return Replicates.RUNS, tuple(runs)
+    if len(set(sessions)) < FEWEST_SESSIONS or len(runs) < FEWEST_RUNS:
+        return Replicates.ONE_SESSION, tuple(runs)
+    return Replicates.SESSIONS, session_means(runs, sessions)
+
+
+def typical_run(values: Sequence[float], *, step: float = 0.0, fewest: int = FEWEST_RUNS) -> Estimate | None:
+    """Geometric mean of runs, or of sessions' means, with its 95 % interval (Student's, on logarithms); None: no
+    estimate from these, or fewer than `fewest`. `step`: as Sample.resolution."""
     if min(values, default=0) <= 0:
         return None
-    noise = welch.noise(Sample(tuple(values), (), step))
+    noise = welch.noise(Sample(tuple(values), (), step), fewest=fewest)
     if noise is None or noise.variance == 0:
         return None
     middle = float(np.log(values).mean())

@@ -2230,6 +2230,7 @@ export interface components {
             /** Format: double */
             value: number | null;
             interval: components["schemas"]["Estimate"] | null;
+            replicates: components["schemas"]["Replicates"];
         };
         /** @enum {string} */
         Result: "fine" | "regression" | "cannot tell";

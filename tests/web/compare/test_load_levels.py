@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -95,9 +96,18 @@ def test_the_viewers_objective_ends_at_the_last_level_that_surely_keeps_it(clien
     """Runs have a p95 of two ms a thread, so 10 ms holds up to 4 threads."""
     html = part(client, workload, objective="10")
     assert shown(html, "aurora", "reach") == "up to 4 threads; exceeded at 8 threads"
+    assert shown(html, "aurora", "one-session") == "(in one session)"
     assert chart(html)["latency"]["objective"] == 10
     html = part(client, workload, objective="10", percentile="99")
     assert shown(html, "aurora", "reach") == "p99 not observed"
+
+
+def test_an_objective_over_several_sessions_rests_on_them(client: Client, workload: Workload) -> None:
+    for number, run in enumerate(Run.objects.order_by("pk")):
+        Run.objects.filter(pk=run.pk).update(started_at=START + timedelta(days=number % 3))
+    html = part(client, workload, objective="10")
+    assert shown(html, "aurora", "reach") == "up to 4 threads; exceeded at 8 threads"
+    assert not elements(html, "[data-one-session]")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,8 @@ class ValueText:
 
 @dataclass(frozen=True)
 class SideFacts:
-    """A row of the table of sides. `refused`: why there is no fit."""
+    """A row of the table of sides. `refused`: why there is no fit. `is_one_session`: `reach` holds for one session
+    alone."""
 
     side: Side
     best: str
@@ -73,6 +74,7 @@ class SideFacts:
     collapse: ValueText
     reach: str
     reach_title: str
+    is_one_session: bool
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,7 @@ def _side_facts(side: Side, found: LoadLevelAnalysis, highest: int, unit: str) -
         collapse=_collapse(found),
         reach=reach,
         reach_title=reach_title,
+        is_one_session=found.reach is not None and any(each.is_within_one for each in found.reach.levels),
     )
 
 
@@ -324,4 +327,5 @@ def _objective(rested: Rested | None) -> tuple[str, str]:
     if rested.interval is None:
         return words, ""
     low, high = format_number(rested.interval.low), format_number(rested.interval.high)
-    return words, f"geometric mean {with_unit(rested.interval.value, 'ms')}, 95 % interval {low} to {high} ms"
+    mean = f"geometric mean of {rested.replicates.value} {with_unit(rested.interval.value, 'ms')}"
+    return words, f"{mean}, 95 % interval {low} to {high} ms"
