@@ -120,7 +120,7 @@ def cost_of(comparison: Comparison) -> ComparedCost | None:
         metric=metric,
         sides=sides,
         cells=verdicts.cells(comparison, [metric], values),
-        steps=scaleup.steps_up(comparison, {cost.side: _size(cost) for cost in sides}, rates),
+        steps=scaleup.steps_up(comparison, {cost.side: _size(cost) for cost in sides}, rate, rates),
         others=_others(comparison, systems),
     )
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated
 
-from apps.comparison.stats import multiple_testing, welch
+from apps.comparison.stats import moderation, multiple_testing, welch
 from apps.comparison.stats.replicates import Sample
 from apps.comparison.stats.welch import Direction, DraftRatio, Ratio
-from apps.comparison.values import Comparison, Level, Side
+from apps.comparison.tables import verdict_table
+from apps.comparison.values import ComparedMetric, Comparison, Level, PastValue, Side
 from apps.core.answers import Unbounded
 
 
@@ -60,14 +61,19 @@ class StepUp:
     gains: tuple[Gain, ...]
 
 
-def steps_up(comparison: Comparison, sizes: Mapping[str, SideSize], rates: Mapping[int, float]) -> tuple[StepUp, ...]:
-    """Each pair of sides of one platform, release and workload on other machines. `rates`: run -> work per time.
+def steps_up(
+    comparison: Comparison, sizes: Mapping[str, SideSize], rate: ComparedMetric, rates: Mapping[int, float]
+) -> tuple[StepUp, ...]:
+    """Each pair of sides of one platform, release and workload on other machines. `rates`: run -> work per time, its
+    value of `rate`.
 
     The hardware is the question here, so these verdicts are not withheld because of it. All ratios are corrected
     together (Benjamini-Hochberg).
     """
-    samples = _samples(comparison, rates)
-    found = [(pair, _gains(samples, sizes, comparison.levels, pair)) for pair in _pairs(comparison.sides, sizes)]
+    samples = _samples(comparison, rate, rates)
+    found = [
+        (pair, _moderated(_gains(samples, sizes, comparison.levels, pair))) for pair in _pairs(comparison.sides, sizes)
+    ]
     corrected = iter(
         multiple_testing.correct_for_many([ratio for _, gains in found for gain in gains for ratio in gain.ratios])
     )
@@ -107,22 +113,17 @@ def _times(small: float | None, large: float | None) -> float | None:
     return large / small if small and large else None
 
 
-def _samples(comparison: Comparison, rates: Mapping[int, float]) -> dict[tuple[str, int], Sample]:
-    """(side, level) -> its runs and the earlier ones."""
+def _samples(comparison: Comparison, rate: ComparedMetric, rates: Mapping[int, float]) -> dict[tuple[str, int], Sample]:
+    """(side, level) -> its runs and the earlier ones. At a fixed rate the work is what was asked for: no gain."""
     earlier = {(each.side, each.level): zip(each.runs, each.sessions, strict=True) for each in comparison.earlier}
     found = {}
     for side in comparison.sides:
         for level in comparison.levels:
             place = side.slug, level.id
             runs = [run for run in comparison.counted if (run.side, run.level) == place and run.id in rates]
-            if runs:
-                past = [(rates[run], session) for run, session in earlier.get(place, ()) if run in rates]
-                found[place] = Sample(
-                    values=tuple(rates[run.id] for run in runs),
-                    history=tuple(value for value, _ in past),
-                    sessions=tuple(run.session for run in runs if run.session is not None),
-                    history_sessions=tuple(session for _, session in past),
-                )
+            if runs and level.rate is None:
+                past = [PastValue(rates[run], session) for run, session in earlier.get(place, ()) if run in rates]
+                found[place] = verdict_table.sample_of(rate, runs, past)
     return found
 
 
@@ -138,8 +139,8 @@ def _gains(
         return []
     tops = tuple(
         max(
-            (level.id for level in levels if (side, level.id) in samples and level.rate is None),
-            key=lambda level: welch.summarise(samples[side, level].values).value,
+            (level.id for level in levels if (side, level.id) in samples),
+            key=lambda level: _typical(samples[side, level]),
             default=None,
         )
         for side in pair
@@ -156,6 +157,32 @@ def _gains(
         )
         for level, at in places
     ]
+
+
+def _typical(sample: Sample) -> float:
+    return welch.summarise(sample.values, sessions=sample.sessions).value
+
+
+def _moderated(gains: Sequence[DraftGain]) -> list[DraftGain]:
+    """Gains at one level as the cells of the table of costs are; that at the best levels beside them."""
+    alike = [gain for gain in gains if gain.level is not None]
+    return [*_together(gains)[: len(gains) - len(alike)], *_together(alike)]
+
+
+def _together(gains: Sequence[DraftGain]) -> list[DraftGain]:
+    """Each quantity moderated over these."""
+    throughputs = moderation.moderated([gain.throughput for gain in gains])
+    per_price, per_vcpu = _known([gain.per_price for gain in gains]), _known([gain.per_vcpu for gain in gains])
+    return [
+        replace(gain, throughput=throughput, per_price=price, per_vcpu=vcpu)
+        for gain, throughput, price, vcpu in zip(gains, throughputs, per_price, per_vcpu, strict=True)
+    ]
+
+
+def _known(drafts: Sequence[DraftRatio | None]) -> list[DraftRatio | None]:
+    """Moderated where they are stated."""
+    found = iter(moderation.moderated([draft for draft in drafts if draft is not None]))
+    return [None if draft is None else next(found) for draft in drafts]
 
 
 def _gain(

@@ -63,7 +63,7 @@ def _row(
     replicates = {side: tuple(Replicate(run.id, run.values[key]) for run in own) for side, own in counted.items()}
     # One event per run: fewer than three are inconclusive, regardless of the spread of earlier runs.
     past = {side: () if metric.single_events else history.get((side, level.id, key), ()) for side in sides}
-    samples = {side: _sample(metric, counted[side], past[side]) for side in sides}
+    samples = {side: sample_of(metric, counted[side], past[side]) for side in sides}
     return [
         DraftCell(
             side=side,
@@ -116,7 +116,7 @@ def _events(metric: ComparedMetric, runs: Sequence[ComparedRun], sample: Sample)
     return Counted(tuple(map(round, events)), tuple(transactions), sample.sessions, sample.blocks)
 
 
-def _sample(metric: ComparedMetric, runs: Sequence[ComparedRun], past: Sequence[PastValue]) -> Sample:
+def sample_of(metric: ComparedMetric, runs: Sequence[ComparedRun], past: Sequence[PastValue]) -> Sample:
     """Resolution: a step of the tool's grid, or its last decimal if coarser. A single event is no mean over a session:
     each counts for itself."""
     values = [run.values[metric.key] for run in runs]

@@ -38,12 +38,14 @@ def a_box(slug: str, *, vcpu: int | None = 4, price: str | None = "0.2", source:
     )
 
 
-def measure(system: System, values: tuple[float, ...], *, threads: int = 4, at: int = 0) -> None:
+def measure(
+    system: System, values: tuple[float, ...], *, threads: int = 4, at: int = 0, rate: float | None = None
+) -> None:
     for number, value in enumerate(values):
         a_measured_run(
             {TPS: value},
             system=system,
-            load_level=a_load_level(threads),
+            load_level=a_load_level(threads, rate),
             repetition=number + 1,
             started_at=START + timedelta(hours=at, minutes=number),
         )
@@ -188,6 +190,40 @@ def test_each_side_is_also_taken_at_its_own_best_level(boxes: tuple[System, Syst
     assert (best.level, best.levels) == (None, (four, sixteen))
     assert best.throughput.value == pytest.approx(welch.compare(Sample(A), Sample((5000.0, 5100.0, 5050.0))).value)
     assert [gain.level for gain in each] == [four, sixteen]
+
+
+@pytest.fixture
+def nights(boxes: tuple[System, System]) -> None:
+    """Two further nights at five load levels, each with its own offset on each box; a little is gained per price."""
+    random = np.random.default_rng(6)
+    for threads in (4, 8, 16, 32, 64):
+        for place, (box, level) in enumerate(zip(boxes, (A, tuple(1.1 * each for each in B)), strict=True)):
+            for night in range(0 if threads > 4 else 1, 3):
+                offset = np.exp(random.normal(0, 0.01 * (1 + place)))
+                measure(box, tuple(float(each * offset) for each in level), threads=threads, at=24 * night)
+
+
+def test_scale_up_and_cost_have_one_interval_for_one_question(nights: None) -> None:
+    """Three sessions at each level: variances are moderated over the levels in both."""
+    found = costs()
+    of_level = {cell.level: cell for cell in found.cells if cell.ratio is not None}
+    best, *gains = found.steps[0].gains
+    assert best.level is None
+    assert len(gains) == 5
+    for gain in gains:
+        assert gain.level is not None
+        ratio = of_level[gain.level].ratio
+        assert ratio is not None
+        assert ratio.low
+        assert ratio.high
+        assert gain.per_price
+        assert [gain.per_price.low, gain.per_price.high] == pytest.approx([1 / ratio.high, 1 / ratio.low])
+
+
+def test_a_level_at_a_fixed_rate_shows_no_gain(boxes: tuple[System, System]) -> None:
+    for box in boxes:
+        measure(box, (500.0, 500.5, 499.5), threads=8, rate=500.0)
+    assert [gain.level for gain in costs().steps[0].gains] == [a_load_level(4).pk]
 
 
 def test_the_same_on_other_hardware_with_runs_is_offered_as_a_side(
