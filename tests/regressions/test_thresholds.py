@@ -132,7 +132,7 @@ def a_row(change: float, *, smallest: float = 0.005, verdict: str = "worse", **f
         **{"ratio": 1 + change, "low": 0.99 + change, "high": 1.01 + change, "p": 1e-4, "smallest": smallest},
         **{"threads": 1, "rate": None, "direction": "higher"},
     }
-    return CheckRow(verdict=RowVerdict(verdict), **usual, **fields)
+    return CheckRow(verdict=RowVerdict(verdict), **usual | fields)
 
 
 def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
@@ -157,6 +157,44 @@ def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
     assert counts(0.01) == (6, 0, 1)
     keep(0.02, workload=a_workload().pk)
     assert counts(0.2) == (0, 0, 0)
+
+
+@pytest.fixture
+def judged_beside(db: None) -> None:
+    """A compared release with rows of errors, work per transaction and latency beside throughput."""
+    two_releases()
+    errors, fsyncs, p95 = (
+        dict[str, Any]({"metric": key, "metric_id": a_metric(key).pk, "direction": "lower", "primary": False})
+        for key in ("client.errors", "work.fsyncs", "client.latency.p95")
+    )
+    none: dict[str, Any] = dict.fromkeys(("ratio", "low", "high"))
+    rows = (
+        a_row(0.0, verdict="worse", **errors, **none),
+        a_row(0.07, smallest=0.1, verdict="unchanged", **fsyncs, worst=0.08),
+        a_row(0.15, smallest=0.1, verdict="worse", **fsyncs),
+        a_row(0.02, verdict="inconclusive", **p95, p=0.4, worst=0.3),
+        a_row(0.0, verdict="unchanged", p=0.4, worst=0.04),
+    )
+    stored_checks.keep(replace(releases_check.check(the_release(NEW), the_hardware()), rows=rows))
+
+
+def test_a_preview_leaves_what_has_no_ratio_and_judges_work_as_the_gate_does(judged_beside: None) -> None:
+    def counts(smallest: float, metric: str | None = None) -> tuple[int, int, int]:
+        found = queries.preview(workload=None, metric=metric, smallest=smallest, significant=1e-6).releases
+        return found.rows, found.passed, found.worse
+
+    assert counts(0.05) == (5, 0, 0), "errors stay worse, and work counts from a tenth on"
+    assert counts(0.2) == (5, 1, 0)
+    assert counts(0.05, "work.fsyncs") == (2, 0, 1), "a threshold of the metric decides"
+
+
+def test_a_previewed_margin_is_of_the_primary_metric_unless_it_names_another(judged_beside: None) -> None:
+    def beyond(margin: float, metric: str | None = None) -> int:
+        found = queries.preview(workload=None, metric=metric, smallest=0.005, significant=1e-6, margin=margin)
+        return found.releases.beyond
+
+    assert [beyond(0.03), beyond(0.05)] == [1, 0]
+    assert [beyond(0.1, "client.latency.p95"), beyond(0.4, "client.latency.p95")] == [1, 0]
 
 
 def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:

@@ -152,7 +152,7 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
         if not metric.primary and not metric.key.startswith(PERCENTILE) and after.ratio.verdict is Verdict.NO_RATIO:
             continue
         place = judged.workload.pk, judged.metrics[metric.key]
-        least = _smallest(limits, *place, kind=metric.kind)
+        least = smallest(limits, *place, kind=metric.kind)
         if not after.replicates:
             verdict, reason = (
                 RowVerdict.MISSING,
@@ -217,7 +217,8 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
         )
 
 
-def _smallest(limits: Thresholds, workload: int, metric: int, *, kind: str) -> float:
+def smallest(limits: Thresholds, workload: int, metric: int, *, kind: str) -> float:
+    """Smallest difference of a row that counts, as a share. `kind`: as of ComparedMetric."""
     least, source = limits.of(workload, metric).smallest, limits.source(workload, metric)
     return max(least, SMALLEST_WORK) if kind == "work" and (source is None or source[1] is None) else least
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from apps.catalog.models import Metric
 from apps.comparison.pure import DISCOVERY_RATE
-from apps.regressions.detection import ChangeLimits
 from apps.regressions.models import CheckedRelease
 from apps.regressions.releases import stored_checks
-from apps.regressions.releases.values import TOLERANCE, CheckRow, RowVerdict, is_coarse
+from apps.regressions.releases.rows import smallest
+from apps.regressions.releases.values import TOLERANCE, WORK, CheckRow, RowVerdict, is_coarse
 from apps.regressions.thresholds import Key, Thresholds
 
 # Limit of comparisons, the newest.
@@ -28,18 +28,32 @@ class TriedReleases:
     beyond: Annotated[int, "of these rows: neither worse nor better, but may be worse by more than the margin"] = 0
 
 
-def tried(key: Key, limits: ChangeLimits, chosen: Thresholds, margin: float | None) -> TriedReleases:
-    """With `limits` and `margin` set for `key`, and the other thresholds as `chosen`. Three queries."""
+def tried(key: Key, chosen: Thresholds, margin: float | None) -> TriedReleases:
+    """With the thresholds `chosen`, one of which is set for `key`, and `margin` for it. Three queries."""
     checks = stored_checks.load(CheckedRelease.objects.order_by("-checked_at")[:MOST_CHECKED])
     rows = [row for each in checks for row in each.check.rows if chosen.source(row.workload_id, row.metric_id) == key]
-    large = [row.change is not None and abs(row.change) >= limits.smallest for row in rows]
+    large = [_counts(row, chosen) for row in rows]
     return TriedReleases(
         len(checks),
         len(rows),
         passed=sum(row.verdict is RowVerdict.WORSE and not counts for row, counts in zip(rows, large, strict=True)),
         worse=sum(_is_significantly_worse(row) and counts for row, counts in zip(rows, large, strict=True)),
-        beyond=0 if margin is None else sum(is_coarse(replace(row, margin=margin), TOLERANCE) for row in rows),
+        beyond=sum(_is_beyond(row, key, margin) for row in rows),
     )
+
+
+def _counts(row: CheckRow, chosen: Thresholds) -> bool:
+    """Whether its difference is large enough for a verdict. Errors, dips and background work have no ratio: no
+    threshold applies."""
+    kind = "work" if row.kind == WORK else ""
+    return row.change is None or abs(row.change) >= smallest(chosen, row.workload_id, row.metric_id, kind=kind)
+
+
+def _is_beyond(row: CheckRow, key: Key, margin: float | None) -> bool:
+    """As for the gate: beside the primary metric only a margin that names the metric applies."""
+    if margin is None or not (row.primary or key[1] is not None):
+        return False
+    return is_coarse(replace(row, margin=margin), TOLERANCE)
 
 
 def _is_significantly_worse(row: CheckRow) -> bool:

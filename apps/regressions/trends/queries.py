@@ -271,7 +271,7 @@ def preview(
         sum(series.results.is_too_short for series in read),
         len(every) - len(concerned),
         tuple(_tried(read)),
-        threshold_preview.tried(key, limits, chosen, margin),
+        threshold_preview.tried(key, chosen, margin),
     )
 
 
