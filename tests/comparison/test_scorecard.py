@@ -67,6 +67,23 @@ def test_ratios_are_to_the_best_side_of_the_row() -> None:
     assert galera.cell.words == "worse"
 
 
+def test_the_best_side_has_the_best_figure_also_where_its_sessions_have_unlike_numbers_of_runs() -> None:
+    level, workload = a_load_level(8), a_workload("oltp_read_write")
+    for slug, platform, days in (("g", "galera", ((110.0,) * 4, (80.0,))), ("m", "mha", ((100.0,) * 2, (101.0,)))):
+        system = _system(slug, platform)
+        for day, values in enumerate(days):
+            for value in values:
+                started = START + timedelta(days=day)
+                a_measured_run(
+                    {"client.throughput": value}, system=system, load_level=level, workload=workload, started_at=started
+                )
+    galera, mha = _row(MIXED).measured
+    assert (galera.is_best, mha.is_best) == (False, True)
+    assert galera.cell is not None
+    assert galera.cell.ratio is not None
+    assert galera.cell.ratio.value == pytest.approx((110 * 80) ** 0.5 / (100 * 101) ** 0.5)
+
+
 def test_those_behind_the_best_are_judged_against_each_other_too() -> None:
     level, workload = a_load_level(8), a_workload("oltp_read_write")
     for slug, platform, values in (("g", "galera", A), ("m", "mha", B), ("s", "mariadb", (400, 402, 401))):

@@ -5,19 +5,24 @@ number of queries.
 """
 
 import math
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import Any
+
+from django.db.models import F
 
 from apps.catalog.models import LoadLevel, System, Workload
+from apps.catalog.pure import is_single_event
 from apps.comparison import compare
 from apps.comparison.comparability.claim_limits import ClaimLimit, claim_limits
 from apps.comparison.selection import row_versions
 from apps.comparison.selection.row_versions import Versions
 from apps.comparison.selection.runs import Pair
+from apps.comparison.selection.sessions import Occurrence, numbered
 from apps.comparison.selection.sides import Chosen, ChosenSide
+from apps.comparison.stats import welch
 from apps.comparison.stats.welch import Direction
 from apps.comparison.tables import verdict_table
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload, Comparison, Draft, Level, Side
@@ -52,7 +57,6 @@ CRASHES = ("kill_writer", "crash")
 # Of ALTER TABLE, where several are measured alike.
 USUAL_ALGORITHM = "inplace"
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
-_Measured = tuple[int, int, int, str]  # system, workload, load level, metric
 # With more runs of each side no load is preferred to another.
 ENOUGH_RUNS = 5
 
@@ -279,29 +283,45 @@ def _kind(workload: Workload) -> str:
 
 
 def _best_first(chosen: Mapping[str, _Place], runs: Mapping[int, Pair]) -> list[Chosen]:
-    """The sides of each place, the best mean first: ratios are to it."""
-    values: dict[_Measured, list[float]] = defaultdict(list)
+    """The sides of each place, that of the best figure first: ratios are to it."""
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     keys = {place.workload.primary_metric.key for place in chosen.values()}
+    fields = ("run_id", "run__load_level", "metric__key", "value", "run__started_at", "run__server_started_at")
     measured = Measurement.objects.filter(run_id__in=runs, metric__key__in=keys).order_by()
-    for run, level, key, value in measured.values_list("run_id", "run__load_level", "metric__key", "value"):
-        values[*runs[run], level, key].append(value)
-    return [_sides(place, values) for place in chosen.values()]
+    for row in measured.values(*fields, "run__session", host=F("run__host__name")):
+        system, workload = runs[row["run_id"]]
+        found[workload].append({**row, "system": system})
+    return [_sides(place, found[place.workload.pk]) for place in chosen.values()]
 
 
-def _sides(place: _Place, values: Mapping[_Measured, Sequence[float]]) -> Chosen:
+def _sides(place: _Place, rows: Iterable[Mapping[str, Any]]) -> Chosen:
+    """`rows`: values of the workload's runs at all levels."""
     metric = place.workload.primary_metric
-    means = {
-        system.pk: statistics.fmean(own)
-        for system in place.systems.values()
-        if (own := values.get((system.pk, place.workload.pk, place.level.pk, metric.key)))
-    }
+    own = [row for row in rows if row["metric__key"] == metric.key]
+    sessions = numbered(map(_occurrence, own))
+    members: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    for row in own:
+        if row["run__load_level"] == place.level.pk:
+            members[row["system"]].append((row["value"], sessions[row["run_id"]]))
+    figures = {system: _figure(metric.key, each) for system, each in members.items()}
     worst = -math.inf if metric.direction == Direction.HIGHER else math.inf
     ordered = sorted(
         place.systems.values(),
-        key=lambda system: means.get(system.pk, worst),
+        key=lambda system: figures.get(system.pk, worst),
         reverse=metric.direction == Direction.HIGHER,
     )
     return Chosen(place.workload, tuple(ChosenSide(system.slug, system, place.workload) for system in ordered))
+
+
+def _occurrence(row: Mapping[str, Any]) -> Occurrence:
+    started, server = row["run__started_at"], row["run__server_started_at"]
+    return Occurrence(row["run_id"], str(row["system"]), started, str(row["host"] or ""), server, row["run__session"])
+
+
+def _figure(metric: str, measured: Sequence[tuple[float, int]]) -> float:
+    """Of values with their sessions, as the cell shows it."""
+    values, sessions = zip(*measured, strict=True)
+    return welch.summarise(values, sessions=() if is_single_event(metric) else sessions).value
 
 
 def _at_level(draft: Draft, level: int) -> Draft:
