@@ -1,0 +1,20 @@
+"""Queues every compared release: fixed rates of runs of unknown length, and the steps of mysqlslap's, go-tpc's and
+fio's values, are now judged."""
+
+from typing import Any
+
+from django.db import migrations
+
+
+def queue(apps: Any, _: Any) -> None:
+    pending, checked = (apps.get_model("regressions", name) for name in ("Pending", "CheckedRelease"))
+    rows = checked.objects.values_list("release_id", "hardware_class_id")
+    pending.objects.bulk_create(
+        [pending(release_id=release, hardware_class_id=hardware) for release, hardware in rows], ignore_conflicts=True
+    )
+
+
+class Migration(migrations.Migration):
+    dependencies = [("regressions", "0004_margin")]
+
+    operations = [migrations.RunPython(queue, migrations.RunPython.noop)]
