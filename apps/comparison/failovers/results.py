@@ -178,6 +178,7 @@ def _group(members: Sequence[tuple[Run, FailoverTrial]], providers: Mapping[int,
         rejoin_outage=spread(course.rejoin_outage for course in counted),
         proxy=spread(course.proxy for course in counted),
         counts={key: _range([course.counts[key] for course in counted]) for key in COUNTS},
+        unread={key: sum(course.counts[key] is None for course in counted) for key in COUNTS},
         shares=tuple(
             timeouts.shares(
                 fault,

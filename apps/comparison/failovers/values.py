@@ -79,8 +79,10 @@ class TrialGroup:
     rejoin_outage: TrialSpread | None
     proxy: TrialSpread | None
     counts: Annotated[
-        Mapping[str, tuple[int, int] | None], "minimum and maximum over the trials; null: no table was read back"
+        Mapping[str, tuple[int, int] | None],
+        "minimum and maximum over the trials that were read back; null: none was",
     ]
+    unread: Annotated[Mapping[str, int], "by count: trials that were not read back"]
     shares: tuple[TimeoutShare, ...]
 
 

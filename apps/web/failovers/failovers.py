@@ -21,7 +21,8 @@ from apps.web.failovers.race import SHOWN_COUNTS, race_of, run_address, short_lo
 
 @dataclass(frozen=True)
 class FaultRow:
-    """A row of the table of systems and faults. `address`: of its race; `phases`: medians, in order, and rejoining."""
+    """A row of the table of systems and faults. `address`: of its race; `phases`: medians, in order, and rejoining;
+    `counts`: key, range and how many trials were not read back."""
 
     group: TrialGroup
     load: str
@@ -30,7 +31,7 @@ class FaultRow:
     downtime: str
     span: str
     phases: tuple[TrialSpread | None, ...]
-    counts: tuple[tuple[str, tuple[int, int] | None], ...]
+    counts: tuple[tuple[str, tuple[int, int] | None, int], ...]
 
 
 @dataclass(frozen=True)
@@ -148,5 +149,5 @@ def _row(group: TrialGroup, chosen: FailoverAddress, load: str) -> FaultRow:
         downtime=wording.median(group.interruption),
         span=wording.span(group.interruption),
         phases=(*(group.phases[key] for key in PHASES), group.rejoin, group.rejoin_outage),
-        counts=tuple((key, group.counts[key]) for key in SHOWN_COUNTS),
+        counts=tuple((key, group.counts[key], group.unread[key]) for key in SHOWN_COUNTS),
     )

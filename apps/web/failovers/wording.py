@@ -83,16 +83,23 @@ def below_headline(group: TrialGroup, others: Iterable[TrialGroup]) -> str:
 
 def writes(group: TrialGroup) -> str:
     """What became of the writes and reads of its trials."""
-    lost = group.counts["lost"]
+    lost, trials = group.counts["lost"], group.interruption.trials
     if lost is None:
         return "the table was not read back"
     others = [
-        f"{_of(span)} {COUNT_WORDS[key]}"
+        f"{_of(span)} {COUNT_WORDS[key]}{_in_some(trials, group.unread[key])}"
         for key in ("errant", "duplicated", "failed_present", "stale")
         if (span := group.counts[key]) and span[1]
     ]
     words = "no acknowledged write lost" if not lost[1] else f"{_of(lost)} acknowledged writes lost"
+    if group.unread["lost"]:
+        words += f"{_in_some(trials, group.unread['lost'])}, {group.unread['lost']:,} not read back"
     return ", ".join([words, *others])
+
+
+def _in_some(trials: int, unread: int) -> str:
+    """Of how many trials a count is known; empty: of all."""
+    return f" in {trials - unread:,} of {counted(trials, 'trial')}" if unread else ""
 
 
 def headline(group: TrialGroup) -> str:
@@ -156,12 +163,14 @@ def race(groups: Sequence[TrialGroup]) -> str:
     parts = [f"{counted(trials, 'trial')}, each from its fault"]
     if lasting := sum(group.interruption.not_recovered for group in groups):
         parts.append(f"{lasting} did not recover")
-    spans = [group.counts["lost"] for group in groups if group.interruption.trials]
-    lost = max((span[1] for span in spans if span), default=0)
-    if lost:
-        parts.append(f"up to {lost:,} acknowledged writes lost")
-    elif spans and None not in spans:
-        parts.append("no acknowledged write lost")
+    spans = [span for group in groups if (span := group.counts["lost"])]
+    unread = sum(group.unread["lost"] for group in groups)
+    if spans:
+        lost = max(span[1] for span in spans)
+        words = f"up to {lost:,} acknowledged writes lost" if lost else "no acknowledged write lost"
+        parts.append(words + _in_some(trials, unread))
+    if unread:
+        parts.append(f"{unread:,} not read back")
     return "; ".join(parts)
 
 

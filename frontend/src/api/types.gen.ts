@@ -3403,6 +3403,9 @@ export interface components {
                     number
                 ] | null;
             };
+            unread: {
+                [key: string]: number;
+            };
             shares: components["schemas"]["TimeoutShare"][];
         };
         TrialPhase: {

@@ -92,6 +92,24 @@ def test_without_a_read_back_nothing_is_said_of_writes(galera: System) -> None:
     assert wording.answer(the_group(galera)).endswith("; the table was not read back")
 
 
+def test_trials_that_were_not_read_back_are_counted_beside_what_the_others_lost(galera: System, mha: System) -> None:
+    for outage in (2.0, 2.2):
+        a_failover(galera, made_up(outage))
+    a_failover(galera, made_up(2.4, is_whole=False), outcome="failed", reason="it broke off")
+    none_lost = "no acknowledged write lost in 2 of 3 trials"
+    assert wording.answer(the_group(galera)).endswith(f"; {none_lost}, 1 not read back")
+    assert wording.race([the_group(galera)]) == f"3 trials, each from its fault; {none_lost}; 1 not read back"
+    a_failover(mha, made_up(3.0, counts={"missing": [161, 162], "errant": [170, 171]}))
+    unread = a_failover(mha, made_up(3.0, counts={"missing": [161, 162], "errant": []}))
+    unread.measurements.filter(metric__key="failover.errant_rows").delete()
+    assert wording.writes(the_group(mha)) == (
+        "2 acknowledged writes lost, 2 rows only on the old source in 1 of 2 trials"
+    )
+    assert wording.race([the_group(galera), the_group(mha)]).endswith(
+        "; up to 2 acknowledged writes lost in 4 of 5 trials; 1 not read back"
+    )
+
+
 def test_settings_explain_part_of_the_outage(galera: System, mha: System) -> None:
     a_failover(galera, made_up(6.5, proxy=0.9))
     a_failover(mha, made_up(7.6))
