@@ -3544,6 +3544,10 @@ export interface components {
                 number,
                 number
             ] | null;
+            cut: [
+                boolean,
+                boolean
+            ];
             ratio_text: string;
             words: string;
         };

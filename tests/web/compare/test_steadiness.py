@@ -128,6 +128,26 @@ def test_a_sentence_says_what_a_side_needs_less_of(client: Client, working: obje
     assert (point["metric"], point["words"]) == ("work.redo", "better")
 
 
+def undecided_of(client: Client, **changes: Any) -> str:
+    html = page(client, address(**changes).part_url("work"))
+    assert verdicts_of(html) == []
+    return text(html, "[data-answer=b] [data-undecided]")
+
+
+def test_without_less_or_more_the_sentence_counts_the_verdicts_that_there_are(client: Client) -> None:
+    a, b = a_system("a"), a_system("b")
+    for system in (a, b):
+        a_redo_run(system, 2000.0, 0, written=50.0)
+    assert undecided_of(client) == "2 quantities: too few repetitions at 4 threads"
+    for number in range(1, 8):
+        a_redo_run(a, 2000.0 + number, number, written=(25.0, 50.0, 100.0)[number % 3])
+        a_redo_run(b, 2000.0 + number, number, written=50.0)
+    assert undecided_of(client) == "2 quantities: 1 inconclusive, 1 equivalent at 4 threads"
+    for number in range(3):
+        a_redo_run(a, 2000.0, number, threads=8)
+    assert undecided_of(client, level="8") == "2 quantities: no runs at 8 threads"
+
+
 def test_work_in_json_says_by_what_it_was_divided_and_how(client: Client, working: object) -> None:
     (work,) = client.get(f"/api/v1/comparisons/?{address().query()}&include=work").json()["work"]
     assert work["per"] == "transaction"

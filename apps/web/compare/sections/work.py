@@ -1,7 +1,7 @@
 """Work per transaction on the Compare page: what each side's servers and machines did, and what is not observed."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -12,6 +12,7 @@ from apps.comparison.api import PER, WORK_SECTION, ComparedWork
 from apps.comparison.pure import NO_ERRORS, Cell, ComparedMetric, Comparison, Level, Side, interval_text, ratio_text
 from apps.core.answers import Unbounded
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.web.compare.charts import ChartSide, RatioAxis, Span, chart_sides, ratio_axis, ratio_bar
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import AnswerCell, TableRow, table
@@ -51,7 +52,7 @@ class NodeColumn:
 
 @dataclass(frozen=True)
 class WorkPoint:
-    """A quantity of a side over the baseline's; `bar`: its interval as drawn, None: there is none."""
+    """A quantity of a side over the baseline's; `bar` and `cut` as in RatioPoint."""
 
     metric: str
     name: str
@@ -60,6 +61,7 @@ class WorkPoint:
     low: Unbounded | None
     high: Unbounded | None
     bar: Span | None
+    cut: tuple[bool, bool]
     ratio_text: str
     words: str
 
@@ -94,7 +96,9 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "none": none,
         "none_words": NO_ERRORS,
         "side_rows": [row for row in table(seen.comparison) if row.level == level],
-        "sentences": [(side, _sentences(chosen, side, level)) for side in seen.comparison.sides[1:]],
+        "sentences": [
+            (side, _sentences(chosen, side, level), _undecided(groups, side)) for side in seen.comparison.sides[1:]
+        ],
         "chart": chart(seen.comparison, chosen, level),
         "columns": columns,
         "node_rows": node_rows,
@@ -136,6 +140,15 @@ def _sentences(work: ComparedWork, side: Side, level: Level) -> list[WorkSentenc
     return found
 
 
+def _undecided(groups: Sequence[tuple[str, Sequence[WorkRow]]], side: Side) -> str:
+    """A side's verdicts, counted: "14 quantities: 12 inconclusive, 2 equivalent"; empty: there are none."""
+    entries = [entry for _, rows in groups for row in rows for own, entry in row.entries if own == side]
+    counts = Counter(entry.words for entry in entries if entry.words)
+    several = [f"{count:,} {words}" for words, count in counts.most_common()]
+    listed = ", ".join(several if len(counts) > 1 else counts)
+    return listed and f"{counted(counts.total(), 'quantity', plural='quantities')}: {listed}"
+
+
 def _distance(cell: Cell) -> float:
     value = cell.ratio.value if cell.ratio else None
     return abs(math.log(value)) if value and math.isfinite(value) else 0.0
@@ -156,20 +169,23 @@ def chart(comparison: Comparison, work: ComparedWork, level: Level) -> WorkChart
         if cell.level == level.id and (ratio := cell.ratio) and ratio.value and math.isfinite(ratio.value)
     ]
     axis = ratio_axis(ratio for _, ratio, _ in cells)
-    points = [
-        WorkPoint(
-            metric=cell.metric,
-            name=names[cell.metric],
-            side=positions[cell.side],
-            ratio=value,
-            low=ratio.low,
-            high=ratio.high,
-            bar=ratio_bar(ratio, axis)[0],
-            ratio_text=f"{ratio_text(ratio)} {interval_text(ratio)}",
-            words=cell.words,
+    points = []
+    for cell, ratio, value in cells:
+        bar, cut = ratio_bar(ratio, axis)
+        points.append(
+            WorkPoint(
+                metric=cell.metric,
+                name=names[cell.metric],
+                side=positions[cell.side],
+                ratio=value,
+                low=ratio.low,
+                high=ratio.high,
+                bar=bar,
+                cut=cut,
+                ratio_text=f"{ratio_text(ratio)} {interval_text(ratio)}",
+                words=cell.words,
+            )
         )
-        for cell, ratio, value in cells
-    ]
     return WorkChart(level.key, work.per, chart_sides(comparison), points, axis)
 
 

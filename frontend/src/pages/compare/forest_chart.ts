@@ -4,7 +4,8 @@ import type { Annotations, Data, Shape } from "plotly.js";
 import type { ChartMetric, ChartSide, CompareCharts, RatioPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, ends, labelRoom, sideColor, sideSymbol, type Palette } from "../../charts/style";
+import { axis, ends, labelRoom, type Palette } from "../../charts/style";
+import { goesOn, ratioTraces } from "./ratio_marks";
 
 // Sides of one load stand below each other: by this share of the step between loads.
 const STEP = 0.7;
@@ -23,8 +24,7 @@ export function row(level: number, place: number, sides: number): number {
 }
 
 function hover(data: CompareCharts, point: RatioPoint): string {
-  const goesOn = point.cut.some(Boolean) ? "<br>the arrow: the interval goes on beyond the chart" : "";
-  return `${levelText(data, point)}<br>${point.ratio_text}<br>${point.words}${goesOn}`;
+  return `${levelText(data, point)}<br>${point.ratio_text}<br>${point.words}${goesOn(point.cut)}`;
 }
 
 interface Placed {
@@ -46,52 +46,8 @@ function placed(data: CompareCharts, metric: ChartMetric, side: ChartSide, place
 }
 
 function sideTraces(data: CompareCharts, side: ChartSide, rows: Placed[], palette: Palette): Data[] {
-  const color = sideColor(palette, side.tone);
-  const symbol = sideSymbol(side.tone);
-  const shared = { type: "scatter", name: side.name, showlegend: false } as const;
-  const cuts = rows.flatMap(({ point, at }) =>
-    ([0, 1] as const).flatMap((end) =>
-      point.bar && point.cut[end]
-        ? [{ x: point.bar[end], y: at, symbol: end ? "triangle-right" : "triangle-left", text: hover(data, point) }]
-        : [],
-    ),
-  );
-  return [
-    {
-      ...shared,
-      mode: "lines",
-      hoverinfo: "skip",
-      x: rows.flatMap(({ point }) => (point.bar ? [...point.bar, null] : [])),
-      y: rows.flatMap(({ point, at }) => (point.bar ? [at, at, null] : [])),
-      line: { color, width: 2 },
-    },
-    // An arrowhead where the interval goes on.
-    {
-      ...shared,
-      mode: "markers",
-      x: cuts.map((cut) => cut.x),
-      y: cuts.map((cut) => cut.y),
-      marker: { size: 10, symbol: cuts.map((cut) => cut.symbol), color },
-      text: cuts.map((cut) => cut.text),
-      hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
-    } as Data,
-    // A ratio without an interval is no result: its mark is hollow.
-    {
-      ...shared,
-      mode: "markers",
-      showlegend: data.sides.length > 2,
-      x: rows.map(({ point }) => point.ratio),
-      y: rows.map(({ at }) => at),
-      marker: {
-        size: 9,
-        symbol: rows.map(({ point }) => (point.bar ? symbol : `${symbol}-open`)),
-        color,
-        line: { color: rows.map(({ point }) => (point.bar ? palette.surface : color)), width: 1.5 },
-      },
-      text: rows.map(({ point }) => hover(data, point)),
-      hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
-    } as Data,
-  ];
+  const marks = rows.map(({ point, at }) => ({ ...point, at, text: hover(data, point) }));
+  return ratioTraces(side, marks, palette, data.sides.length > 2);
 }
 
 export function forestChart(data: CompareCharts, metric: ChartMetric, palette: Palette, narrow = false): Chart {

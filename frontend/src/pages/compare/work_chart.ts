@@ -1,9 +1,10 @@
 // Ratios of the work for each transaction, a line for each quantity: pure functions of what the server computed.
-import type { Data, Shape } from "plotly.js";
+import type { Shape } from "plotly.js";
 import type { WorkChart, WorkPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, ends, sideColor, sideSymbol, type Palette } from "../../charts/style";
+import { axis, ends, type Palette } from "../../charts/style";
+import { goesOn, ratioTraces } from "./ratio_marks";
 
 /** Names of the quantities from top to bottom: those farthest from 1 first. */
 export function order(data: WorkChart): string[] {
@@ -23,31 +24,18 @@ function lane(side: number, sides: number): number {
   return sides > 2 ? (side - sides / 2) * 0.22 : 0;
 }
 
+function hover(point: WorkPoint): string {
+  return `${point.name}<br>${point.ratio_text} ${point.words}${goesOn(point.cut)}`;
+}
+
 export function workChart(data: WorkChart, palette: Palette): Chart {
   const names = order(data);
   const at = (point: WorkPoint): number =>
     names.length - names.indexOf(point.name) - lane(point.side, data.sides.length);
-  const traces: Data[] = data.sides.slice(1).map((side) => {
+  const traces = data.sides.slice(1).flatMap((side) => {
     const own = data.points.filter((point) => point.side === side.position);
-    return {
-      type: "scatter",
-      mode: "markers",
-      name: side.name,
-      x: own.map((point) => point.ratio),
-      y: own.map(at),
-      error_x: {
-        type: "data",
-        symmetric: false,
-        array: own.map((point) => (point.bar ? point.bar[1] - point.ratio : 0)),
-        arrayminus: own.map((point) => (point.bar ? point.ratio - point.bar[0] : 0)),
-        color: sideColor(palette, side.tone),
-        thickness: 1.5,
-        width: 3,
-      },
-      marker: { color: sideColor(palette, side.tone), size: 8, symbol: sideSymbol(side.tone) },
-      text: own.map((point) => `<b>${side.name}</b>, ${point.name}<br>${point.ratio_text} ${point.words}`),
-      hovertemplate: "%{text}<extra></extra>",
-    };
+    const marks = own.map((point) => ({ ...point, at: at(point), text: hover(point) }));
+    return ratioTraces(side, marks, palette, data.sides.length > 2);
   });
   const band: Partial<Shape> = {
     type: "rect",
