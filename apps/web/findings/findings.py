@@ -79,7 +79,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "me": me,
     }
     return render_page(
-        request, "web/findings/findings.html", context, part="web/findings/list_table.html", status=status
+        request, "web/findings/findings.html", context, part="web/findings/list_part.html", status=status
     )
 
 

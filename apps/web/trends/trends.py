@@ -39,14 +39,14 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "rows": rows,
         "chosen": chosen,
         "problems": problems,
-        "answer": answer(rows, more=len(found) > len(rows)),
+        "answer": answer(rows, more=len(found) > len(rows), filtered=bool(asked or problems)),
         "more": len(found) > len(rows),
         "sights": SIGHTS.items(),
-        "filtered": chosen != TrendFilter(),
+        "filtered": bool(asked),
         "json_url": f"{reverse('api:trends')}{f'?{asked}' if asked else ''}",
         **_choices(),
     }
-    return render_page(request, "web/trends/trends.html", context, part="web/trends/list_table.html", status=status)
+    return render_page(request, "web/trends/trends.html", context, part="web/trends/list_part.html", status=status)
 
 
 @require_safe
@@ -88,10 +88,10 @@ def query(chosen: TrendFilter) -> str:
     return urlencode([(name, value) for name in names if (value := getattr(chosen, name))])
 
 
-def answer(rows: Sequence[TrendRow], *, more: bool) -> str:
+def answer(rows: Sequence[TrendRow], *, more: bool, filtered: bool) -> str:
     """For example "12 series are watched: 9 can show a change, 3 too short. 2 have active changes"."""
     if not rows:
-        return "No matches." if more else "No series watched yet."
+        return "No matches." if filtered else "No series watched yet."
     short = sum(row.reason.startswith("too short") for row in rows)
     noisy = sum(row.reason.startswith("too noisy") for row in rows)
     changed = sum(bool(row.changes) for row in rows)

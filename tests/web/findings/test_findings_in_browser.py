@@ -1,5 +1,6 @@
 """Two people review a finding in Chromium: one triages it by keys, the other accepts it on its page."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -36,6 +37,18 @@ def test_on_a_phone_both_sides_of_a_change_are_in_sight(browser_page: Page) -> N
         assert box["x"] + box["width"] <= 390
         # Two lines of text.
         assert box["height"] >= 24
+
+
+def test_with_another_filter_the_links_are_of_it_and_the_keys_still_open(browser_page: Page) -> None:
+    a_finding()
+    browser_page.goto("/findings/")
+    feed = browser_page.get_by_role("link", name="Feed")
+    expect(feed).not_to_have_attribute("href", re.compile("verdict=better"))
+    browser_page.get_by_label("Verdict").select_option("better")
+    expect(feed).to_have_attribute("href", re.compile("verdict=better"))
+    expect(browser_page.locator("tr[data-finding]")).to_have_count(0)
+    browser_page.get_by_role("button", name="Keys").click()
+    expect(browser_page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
 def test_alice_triages_by_keys_and_bob_accepts_with_a_reason_and_an_end(browser_page: Page) -> None:

@@ -86,9 +86,18 @@ def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell:
     assert [bool(effect) for effect in data(html, "effect")] == [True, False]
     rows = watched()
     assert element(html, "[data-reason]").text() == rows[1].reason
-    assert element(html, "[data-answer]").text() == answer(rows, more=False)
+    assert element(html, "[data-answer]").text() == answer(rows, more=False, filtered=False)
     assert data(page(client, "/trends/series/?sight=fit"), "trend") == [str(fell.pk)]
-    assert data(page(client, "/trends/series/?text=nothing"), "state") == ["no-matches"]
+    none = page(client, "/trends/series/?text=nothing")
+    assert (data(none, "state"), element(none, "[data-answer]").text()) == (["no-matches"], "No matches.")
+
+
+def test_another_filter_brings_its_answer_and_its_link_to_json(client: Client, fell: Trend) -> None:
+    part = client.get("/trends/series/?text=nothing", headers={"HX-Request": "true"}).content.decode()
+    head = element(part, "#series-head[hx-swap-oob]")
+    assert head.css("[data-answer]")[0].text() == "No matches."
+    assert "/api/v1/trends/?text=nothing" in [link.attributes["href"] for link in head.css("a")]
+    assert len(elements(page(client, "/trends/series/"), "#series-head:not([hx-swap-oob])")) == 1
 
 
 @pytest.mark.parametrize("query", ["workload=x", "sight=blue", "platfrom=mha"])
@@ -102,10 +111,10 @@ def test_page_and_api_refuse_an_address_in_the_same_words(client: Client, fell: 
 def test_the_list_says_how_many_series_can_show_a_change(fell: Trend) -> None:
     followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
     rows = watched()
-    assert answer([], more=False) == "No series watched yet."
+    assert answer([], more=False, filtered=False) == "No series watched yet."
     text = "2 series are watched: 1 can show a change, 1 too short. 1 has active changes."
-    assert answer(rows, more=False) == text
-    assert answer(rows, more=True) == f"More than {text}"
+    assert answer(rows, more=False, filtered=False) == text
+    assert answer(rows, more=True, filtered=False) == f"More than {text}"
     assert rows[1].reason == "too short: 2 of the 10 runs needed"
 
 

@@ -7,10 +7,18 @@ import { findingChart, findingRows } from "./finding_chart";
 import { stepped, wanted } from "./triage";
 
 const dialog = document.querySelector<HTMLDialogElement>("#keys");
-for (const button of document.querySelectorAll<HTMLButtonElement>("[data-keys-help]")) {
-  button.dataset["keysHelp"] = "";
-  button.addEventListener("click", () => dialog?.showModal());
+document.addEventListener("click", (event) => {
+  if (event.target instanceof Element && event.target.closest("[data-keys-help]")) dialog?.showModal();
+});
+
+/** The button is hidden until it works; with another filter the head of the list is a new one. */
+function showKeysHelp(): void {
+  for (const button of document.querySelectorAll<HTMLElement>("[data-keys-help=waiting]"))
+    button.dataset["keysHelp"] = "";
 }
+showKeysHelp();
+document.addEventListener("htmx:load", showKeysHelp);
+
 const figure = document.querySelector<HTMLElement>("#chart");
 if (figure) {
   const chart = pageData("finding-chart");
