@@ -1,6 +1,6 @@
 """The scorecard as it is drawn: bars on one scale a row, measured and published, and one conclusion a row."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.urls import reverse
@@ -23,13 +23,15 @@ LONGEST = 56.0
 LONGEST_NAMED = 36.0
 # Characters of a unit that stands beside each value (s, ms); a longer one stands once a row.
 LONGEST_UNIT = 2
+USUAL_ORIGIN = "agent"
 
 
 @dataclass(frozen=True)
 class CardCell:
     """`value`, `span`: of the measured runs, in the row's unit; None: not measured. `word`: of the verdict on the ratio
     to the best of the row. `stated`: the published figure; empty: none in the frame shown. `apart`: number of
-    published figures, of which those without a frame compare with other systems."""
+    published figures, of which those without a frame compare with other systems. `origins` of its runs but the usual
+    one; `in_head`: the column's head has them too."""
 
     family: Family
     slug: str
@@ -46,6 +48,8 @@ class CardCell:
     stated_bar: TrackBar | None
     is_fastest: bool
     apart: int = 0
+    origins: tuple[str, ...] = ()
+    in_head: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class CardRow:
 
 @dataclass(frozen=True)
 class ColumnHead:
-    """What a column rests on."""
+    """What a column rests on. `origins`: those that all of its cells have; empty: they differ."""
 
     family: Family
     releases: tuple[str, ...]
@@ -97,10 +101,14 @@ def scorecard() -> Scorecard:
     rows = load_scorecard()
     figures = published.list_figures(FigureFilter(questions=tuple(wording.QUESTIONS.values())))
     stated = frames(figures)
+    heads = tuple(_head(family, rows, figures) for family in SCORECARD_FAMILIES)
+    marked = {head.family.key for head in heads if head.origins}
     return Scorecard(
         answer=wording.answer(rows, has_figures=bool(stated)),
-        heads=tuple(_head(family, rows, figures) for family in SCORECARD_FAMILIES),
-        rows=tuple(_row(row, [frame for frame in stated if _is_about(frame, row.kind)], figures) for row in rows),
+        heads=heads,
+        rows=tuple(
+            _row(row, [frame for frame in stated if _is_about(frame, row.kind)], figures, marked=marked) for row in rows
+        ),
         is_local=bool(sides := [cell.side for row in rows for cell in row.measured if cell.side])
         and all(side.is_local for side in sides),
     )
@@ -120,11 +128,14 @@ def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[Figure
     sides = [cell.side for row in rows for cell in row.cells if cell.family is family and cell.side]
     articles = {figure.article.slug for figure in figures for side in figure.sides if side.platform in family.platforms}
     releases = dict.fromkeys(f"{side.platform} {side.release.partition('-')[0]}" for side in sides)
-    origins = sorted({origin for side in sides for origin in side.origins})
-    return ColumnHead(family, tuple(releases), len(articles), tuple(origins))
+    origins = {tuple(sorted(side.origins)) for side in sides}
+    return ColumnHead(family, tuple(releases), len(articles), origins.pop() if len(origins) == 1 else ())
 
 
-def _row(row: ScorecardRow, stated: Sequence[Frame], figures: Iterable[FigureValue]) -> CardRow:
+def _row(
+    row: ScorecardRow, stated: Sequence[Frame], figures: Iterable[FigureValue], *, marked: Collection[str]
+) -> CardRow:
+    """`marked`: keys of the columns whose heads name the origins of their cells."""
     tool = row.workload.tool if row.workload else ""
     shown = max(stated, key=lambda frame: rank(frame, tool), default=None)
     other = contrary(shown, stated)
@@ -147,6 +158,7 @@ def _row(row: ScorecardRow, stated: Sequence[Frame], figures: Iterable[FigureVal
                     cell, unit, marks[cell.family.key], scale, is_shared=is_shared, contested=shown if other else None
                 ),
                 apart=_apart(cell.family, figures, wording.QUESTIONS[row.kind]),
+                in_head=cell.family.key in marked,
             )
             for cell in row.cells
         ),
@@ -224,6 +236,7 @@ def _cell(
         if mark
         else None,
         is_fastest=bool(mark and mark.is_fastest and not mark.stated and contested is None),
+        origins=tuple(origin for origin in sorted(cell.side.origins) if origin != USUAL_ORIGIN) if cell.side else (),
     )
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.catalog import services as catalog
-from apps.catalog.models import Platform, System
+from apps.catalog.models import Platform, System, Workload
 from apps.comparison.api import ScorecardRow, load_scorecard
 from apps.published import services as published
 from apps.rig.models import StudyState
@@ -16,7 +16,7 @@ from apps.runs.api import exclusion
 from apps.runs.models import Run
 from apps.web.overview import wording
 from apps.web.overview.scorecard import LONGEST
-from tests.support.builders import a_job, a_load_level, a_measured_run, a_system, a_user, a_workload, an_agent
+from tests.support.builders import a_job, a_load_level, a_measured_run, a_metric, a_system, a_user, a_workload, an_agent
 from tests.support.pages import data, element, elements
 from workers.protocol.workloads.kinds import MIXED
 
@@ -146,6 +146,25 @@ def test_bars_of_a_row_share_one_scale(client: Client) -> None:
     row = element(page_of(client, "/"), "[data-kind=mixed]")
     widths = [float((bar.attributes["style"] or "").split()[1].rstrip("%")) for bar in row.css(".track__bar")]
     assert widths == [LONGEST / 2, LONGEST]
+
+
+def test_examples_are_marked_in_their_cell_and_in_the_head_only_if_the_whole_column_is_of_them(client: Client) -> None:
+    systems = _system("g", "pxc"), _system("m", "mha")
+    for system in systems:
+        _measure(system, 100.0, provenance="example")
+
+    def marks(selector: str) -> list[str]:
+        return [each.text() for each in elements(page_of(client, "/"), f"{selector} .mark--example")]
+
+    assert marks("thead [data-family=mha]") == marks("[data-kind=mixed] [data-family=mha] .is-in-head") == ["example"]
+    tpcc = Workload.objects.create(
+        tool="tpcc_like", name="TPC-C", parameters={}, content_hash="c" * 64, primary_metric=a_metric()
+    )
+    for system in systems:
+        a_measured_run({"client.throughput": 50.0}, system=system, workload=tpcc)
+    assert marks("thead") == []
+    assert marks("[data-kind=mixed] [data-family=mha] .scorecard__origins:not(.is-in-head)") == ["example"]
+    assert (marks("[data-kind=tpcc]"), len(elements(page_of(client, "/"), "[data-kind=tpcc] [data-value]"))) == ([], 2)
 
 
 def test_runs_that_failed_a_check_are_counted_beside_the_figure(client: Client) -> None:
