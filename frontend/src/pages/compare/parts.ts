@@ -3,7 +3,7 @@ import "../../styles/compare/use_method.css";
 import { pageData } from "../../api/client";
 import { mountLatency } from "../../charts/latency/mount_latency";
 import { drawWithin } from "./answer";
-import { mount as limits } from "./limits/limits";
+import { mount as limits, watch as watchLimits } from "./limits/limits";
 import { mount as loadLevels } from "./load_levels";
 import { mount as seconds } from "./seconds";
 import { mount as steadiness } from "./steadiness";
@@ -36,6 +36,7 @@ function mountWithin(root: Element): void {
 
 /** Mounts what is there, and every part that comes. */
 export function mountParts(): void {
+  watchLimits();
   mountWithin(document.body);
   document.addEventListener("htmx:load", (event) => {
     if (event.target instanceof Element) mountWithin(event.target);
