@@ -41,12 +41,31 @@ def answer(rows: Sequence[ScorecardRow], *, has_figures: bool) -> str:
         f"{best} is ahead {', and '.join(f'of {behind} in {and_list(titles)}' for behind, titles in own.items())}"
         for best, own in claims.items()
     ]
-    undecided = [TITLES[row.kind] for row in rows if len(row.measured) > 2 and row.kind not in led]
+    open_rows = [row for row in rows if len(row.measured) > 2 and row.kind not in led and not _is_equal(row)]
+    undecided = [TITLES[row.kind] for row in open_rows]
     single = [TITLES[row.kind] for row in rows if len(row.measured) < 2]
+    sentences += _equal(rows)
     sentences += _open_pairs(rows)
     sentences += [f"undecided: {and_list(undecided)}"] if undecided else []
     sentences += [f"not compared yet: {and_list(single)}"] if single else []
     return " ".join(map(_sentence, sentences))
+
+
+def _equal(rows: Sequence[ScorecardRow]) -> list[str]:
+    """Of rows in which nobody differs from the best: "Aurora, PXC/Galera and MHA: equivalent in OLTP"."""
+    found: dict[str, list[str]] = {}
+    for row in filter(_is_equal, rows):
+        if all(cell.words == EQUIVALENT for _, cell in _behind(row)):
+            words = f"{and_list([_named(cell) for cell in row.measured])}: equivalent"
+        else:
+            words = f"{and_list([_named(cell) for cell in _others(row)])}: equivalent to {_best(row)}"
+        found.setdefault(words, []).append(TITLES[row.kind])
+    return [f"{words} in {and_list(titles)}" for words, titles in found.items()]
+
+
+def _is_equal(row: ScorecardRow) -> bool:
+    others = _others(row)
+    return bool(others) and all(cell.cell and cell.cell.words == EQUIVALENT for cell in others)
 
 
 def _open_pairs(rows: Sequence[ScorecardRow]) -> list[str]:

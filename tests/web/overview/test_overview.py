@@ -110,6 +110,17 @@ def test_the_two_behind_the_best_have_a_verdict_of_their_own(client: Client) -> 
     assert "MHA and PXC/Galera: undecided in OLTP." in element(page, "[data-answer]").text()
 
 
+def test_architectures_that_are_equivalent_are_called_so_and_not_undecided() -> None:
+    same = [1000.0 + number % 3 for number in range(12)]
+    _measure(_system("g", "pxc"), *same)
+    _measure(_system("m", "mha"), *same)
+    said = wording.answer(load_scorecard(), has_figures=False)
+    assert said.startswith("PXC/Galera and MHA: equivalent in OLTP. Not compared yet: ")
+    _measure(_system("au", "aurora"), *same)
+    said = wording.answer(load_scorecard(), has_figures=False)
+    assert said.startswith("Aurora, PXC/Galera and MHA: equivalent in OLTP. Not compared yet: ")
+
+
 def test_two_that_are_alone_in_a_row_and_undecided_are_named(client: Client) -> None:
     _measure(_system("g", "pxc"), 100.0, 120.0, 101.0)
     _measure(_system("m", "mha"), 101.0, 119.0, 102.0)
