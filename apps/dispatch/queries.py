@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F, Prefetch, Q
+from django.db.models import Count, F, Prefetch, Q
 
 from apps.catalog.models import LoadLevel, System
 from apps.dispatch.campaigns import progress
@@ -43,8 +43,7 @@ def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
     cells = tuple(_cell(job) for job in jobs.prefetch_related(*_job_details()))
     unreached = _out_of_reach(cells, now=now)
     far = {system.pk for system in unreached}
-    idle = Counter(cell.entry_id for cell in cells if cell.state == "queued" and cell.system.id in far)
-    found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now, unreachable=idle)
+    found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now)
     if not found:
         return None
     row = replace(found[0], systems=tuple(_first_round(cells)))
@@ -66,12 +65,23 @@ def _job_details() -> tuple["Prefetch[str]", "Prefetch[str]"]:
     )
 
 
-def _rows(
-    campaigns: Sequence[Campaign], *, now: datetime, unreachable: Mapping[int, int] | None = None
-) -> list[CampaignRow]:
-    """`unreachable`: number of waiting jobs that no agent can reach, by entry."""
-    counted = progress.count([campaign.pk for campaign in campaigns], unreachable=unreachable or {})
+def _rows(campaigns: Sequence[Campaign], *, now: datetime) -> list[CampaignRow]:
+    idle = _unreachable_jobs(campaigns, now=now)
+    counted = progress.count([campaign.pk for campaign in campaigns], unreachable=idle)
     return [_row(campaign, counted, now=now) for campaign in campaigns]
+
+
+def _unreachable_jobs(campaigns: Sequence[Campaign], *, now: datetime) -> Mapping[int, int]:
+    """Number of waiting jobs that no agent can reach, by entry. Two queries."""
+    waiting = Job.objects.filter(campaign__in=campaigns, state="queued").order_by().values_list("entry", "system__slug")
+    counts = list(waiting.annotate(number=Count("pk")))
+    slugs = {slug for _, slug, _ in counts}
+    systems = [system for campaign in campaigns for system in campaign.systems.all() if system.slug in slugs]
+    unreached = unreachable(systems, now=now) if systems else frozenset()
+    found = Counter[int]()
+    for entry, slug, number in counts:
+        found[entry] += number * (slug in unreached)
+    return found
 
 
 def _row(campaign: Campaign, counted: progress.Counts, *, now: datetime) -> CampaignRow:

@@ -14,7 +14,7 @@ class Progress:
     """Progress of a campaign. `rate` in runs/h since its first job began; `remaining` in s.
 
     `remaining` is based on the rate as soon as a run is done, before that on the plan; it excludes jobs that only clean
-    up (`jobs_cancelling`) or that no agent can reach (`jobs_unreachable`, counted for one campaign, not in lists).
+    up (`jobs_cancelling`) or that no agent can reach (`jobs_unreachable`).
     """
 
     jobs: int
@@ -40,9 +40,11 @@ class Progress:
 
     @property
     def state(self) -> Annotated[Shown[str], "waiting, running, done, failed or cancelled"]:
-        """Failed: some jobs. Cancelled: the campaign, or each of its jobs; `jobs_cancelled` counts single ones."""
+        """Waiting: for its first agent, or none reaches any of its other jobs. Failed: some jobs. Cancelled: the
+        campaign, or each of its jobs; `jobs_cancelled` counts single ones."""
         if not self.is_finished:
-            return "running" if self.jobs_active or self.jobs_done else "waiting"
+            is_left = self.jobs_done + self.jobs_unreachable == self.jobs
+            return "running" if self.jobs_active or (self.jobs_done and not is_left) else "waiting"
         if self.jobs_failed:
             return "failed"
         return "cancelled" if self.was_cancelled or self.jobs_cancelled == self.jobs else "done"

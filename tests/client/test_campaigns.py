@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
 from apps.catalog.models import Workload
@@ -132,15 +133,19 @@ def test_a_terminal_gets_a_bar_and_a_log_gets_news(live_server: LiveServer, monk
     def seal() -> None:
         Run.objects.filter(job_run__job__campaign=campaign).update(state="sealed")
 
+    def connect() -> None:
+        an_agent(campaign.systems.get(), last_seen_at=timezone.now())
+        end(1)
+
     campaign = a_campaign(repetitions=2)
-    drawn = follow(Terminal(), campaign, lambda: end(1), unseal, seal)
+    drawn = follow(Terminal(), campaign, connect, unseal, seal)
     assert "  0% waiting: 0 of 4 runs" in drawn
     assert " 50% running: 2 of 4 runs, 1 of 2 jobs" in drawn
     assert "100% done: 4 of 4 runs" in drawn
     assert drawn.endswith("\n")
 
     campaign = a_campaign(repetitions=3)
-    obstacle, *lines = follow(io.StringIO(), campaign, *[lambda: end(1)] * 3).splitlines()
+    obstacle, *lines = follow(io.StringIO(), campaign, connect, *[lambda: end(1)] * 2).splitlines()
     assert obstacle.startswith("No agent is connected to")
     assert [line.partition(",")[0] for line in lines] == [
         "waiting: 0 of 6 runs",

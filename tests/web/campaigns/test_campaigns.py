@@ -57,6 +57,26 @@ def test_list_shows_progress_and_state(db: None, client: Client) -> None:
     assert not elements(html(client.get(f"/campaigns/?before={job.campaign_id}")), "[hx-trigger]")
 
 
+def test_campaign_whose_agent_is_gone_waits_and_has_no_estimate(db: None, client: Client) -> None:
+    now = timezone.now()
+    campaign = a_campaign(a_system(), repetitions=2)
+    begun = now - timedelta(minutes=10)
+    first = campaign.jobs.order_by("position").first()
+    assert first
+    measured(first, 1, 4)
+    Job.objects.filter(pk=first.pk).update(state="succeeded", started_at=begun, finished_at=now)
+
+    def shown() -> tuple[object, ...]:
+        page, home = html(client.get("/campaigns/")), html(client.get("/"))
+        estimated = ["left" in text(home, "[data-campaign] small"), "about" in text(page, "tr[data-campaign]")]
+        marks = states(page, "tr[data-campaign] .mark", "state")
+        return marks, data(page, "left"), data(home, "progress-state"), estimated
+
+    assert shown() == ([("waiting",)], ["unreachable"], ["waiting"], [False, False])
+    an_agent(campaign.systems.get(), last_seen_at=now)
+    assert shown() == ([("running",)], [], ["running"], [True, True])
+
+
 def test_list_costs_the_same_for_many(
     db: None, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
