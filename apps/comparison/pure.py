@@ -81,7 +81,7 @@ from apps.comparison.stats.session_power import SessionNoise, chance, least_effe
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import DISCOVERY_RATE, UNJUDGED, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
-from apps.comparison.tables.verdict_table import NO_ERRORS, THROUGHPUT, WITHHELD
+from apps.comparison.tables.verdict_table import NO_ERRORS, NO_RUNS, NOT_MEASURED, THROUGHPUT, WITHHELD
 from apps.comparison.values import (
     COLORS,
     NO_VALUES,
@@ -127,8 +127,10 @@ __all__ = [
     "MOST_EARLIER_RUNS",
     "MOST_REPETITIONS",
     "NOT_KNOWN",
+    "NOT_MEASURED",
     "NOT_SET",
     "NO_ERRORS",
+    "NO_RUNS",
     "NO_VALUES",
     "PERCENTILES",
     "PHASES",

@@ -126,7 +126,8 @@ class More:
 
 @dataclass(frozen=True)
 class DraftCell:
-    """A Cell until its ratio is corrected for the number of those in its table. `withheld`: no verdict is shown."""
+    """A Cell until its ratio is corrected for the number of those in its table. `withheld`: no verdict is shown.
+    `has_runs`: the side has runs at the level that count, with this metric or without."""
 
     side: str
     level: int
@@ -137,11 +138,12 @@ class DraftCell:
     ratio: DraftRatio | None
     more: tuple[More, ...]
     withheld: bool
+    has_runs: bool
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One metric of one side at one load level. `summary` is None without runs; `words` are empty for the baseline."""
+    """One metric of one side at one load level. `summary`: None without values; `words`: empty for the baseline."""
 
     side: str
     level: Annotated[int, "id of a load level"]

@@ -13,7 +13,8 @@ ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 RENAMED = {"not told apart": "inconclusive"}
 # Fields likewise.
 RENAMED_FIELDS = {"rungs": "levels"}
-FIRST_NAMES = {new: old for old, new in RENAMED.items()}
+# A side whose runs lack a figure was said to have no runs.
+FIRST_NAMES = {new: old for old, new in RENAMED.items()} | {"not measured": "no runs"}
 
 
 class Outdated(ValueError):

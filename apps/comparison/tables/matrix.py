@@ -57,7 +57,8 @@ class MatrixSide:
 @dataclass(frozen=True)
 class MatrixRow:
     """A workload at a load level in one metric. `cells` in the order of the sides, the baseline's first (without ratio
-    and words); a side without runs has a cell without summary and the words "no runs"."""
+    and words); a side without runs has a cell without summary and the words "no runs",
+    one whose runs lack the metric "not measured"."""
 
     workload: ComparedWorkload
     level: Level

@@ -14,6 +14,7 @@ from apps.comparison.values import Cell, ComparedMetric, ComparedRun, DraftCell,
 JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 WITHHELD = "verdict withheld"
 NO_RUNS = "no runs"
+NOT_MEASURED = "not measured"  # although the side has runs at the level
 NO_ERRORS = "none on either side"
 THROUGHPUT = "client.throughput"
 # Between two marks of a clock, each a step wide, the true time is up to a step shorter or longer: of fewer steps than
@@ -77,6 +78,7 @@ def _row(
             ratio=(ratio := _draft(metric, level.rate, counted, samples, (sides[0], side)) if place else None),
             more=_more(ratio.alone, {sides[0]: samples[sides[0]], side: samples[side]}) if ratio else (),
             withheld=side in withheld,
+            has_runs=bool(runs.get((side, level.id))),
         )
         for place, side in enumerate(sides)
     ]
@@ -197,7 +199,7 @@ def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
 
 def _words(cell: DraftCell, ratio: Ratio) -> str:
     if not cell.replicates:
-        return NO_RUNS
+        return NOT_MEASURED if cell.has_runs else NO_RUNS
     if cell.metric.kind == "errors" and ratio.delta == 0 and all(each.value == 0 for each in cell.replicates):
         return NO_ERRORS
     if cell.withheld and ratio.verdict in JUDGED:

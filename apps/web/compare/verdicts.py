@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from apps.comparison.pure import (
     FEWEST_RUNS,
+    NO_RUNS,
+    NOT_MEASURED,
     Cell,
     ClaimLimit,
     ComparedMetric,
@@ -124,7 +126,8 @@ def _values(comparison: Comparison, side: Side, level: Level, metrics: list[Comp
         else f"{label(metric)} {with_unit(summary.value, metric.unit)}"
         for metric, summary in known
     ]
-    return ", ".join(texts) or f"no runs at {level.text}"
+    has_runs = any((run.side, run.level) == (side.slug, level.id) for run in comparison.counted)
+    return ", ".join(texts) or f"{NOT_MEASURED if has_runs else NO_RUNS} at {level.text}"
 
 
 def _verdicts(
@@ -133,10 +136,15 @@ def _verdicts(
     names = {each.slug: each.name for each in comparison.sides}
     for metric in metrics:
         cell = comparison.cell(side=side.slug, level=level.id, metric=metric.key)
+        is_named = metric is not metrics[0]
         if not cell.replicates:
-            yield MetricVerdict(metric, label(metric), cell.words, cell.words, f"at {level.text}")
-            return
-        shown, text = _said(metric, cell, names, is_named=metric is not metrics[0])
+            named = cell.words == NO_RUNS or is_named
+            shown = cell.words if named else f"{label(metric)} {cell.words}"
+            yield MetricVerdict(metric, label(metric), cell.words, shown, f"at {level.text}")
+            if cell.words == NO_RUNS:
+                return
+            continue
+        shown, text = _said(metric, cell, names, is_named=is_named)
         yield MetricVerdict(metric, label(metric), cell.words, shown, text)
 
 

@@ -9,6 +9,9 @@ from typing import Any
 from apps.comparison.pure import (
     MARGIN,
     MOST_REPETITIONS,
+    NO_ERRORS,
+    NO_RUNS,
+    NOT_MEASURED,
     UNJUDGED,
     Cell,
     ComparedMetric,
@@ -68,7 +71,8 @@ class SideAnswer:
 
 @dataclass(frozen=True)
 class AnswerCell:
-    """A table cell as shown. `judged`: False for the baseline and for cells without a verdict."""
+    """A table cell as shown. `judged`: False for the baseline and for cells without a verdict. `absent`: why it has no
+    value."""
 
     metric: ComparedMetric
     label: str
@@ -85,6 +89,7 @@ class AnswerCell:
     judged: bool
     note: str
     lacking: str
+    absent: str
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def parts(by_level: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> I
         pairs = list(group)
         at = join_levels([level for level, _ in pairs])
         cells = [cell for _, cell in pairs]
-        if words in ("no runs", "none on either side"):
+        if words in (NO_RUNS, NOT_MEASURED, NO_ERRORS):
             yield AnswerPart(words, f"at {at}")
         elif pairs[0][1].ratio is None or pairs[0][1].ratio.value is None:
             yield AnswerPart(words, f"at {at}: {_reason(cells)}")
@@ -276,7 +281,7 @@ def _row(comparison: Comparison, level: Level, side: Side) -> TableRow:
         failed=tuple(dict.fromkeys(title_of(key) for run in runs for key in run.failed_checks)),
         runs_title=f"the spread includes {history} earlier runs" if history else NO_HISTORY,
         few_runs=welch.is_few(len(runs), history),
-        entries=tuple(entry(metric, cell, names) for metric, cell in cells.items()),
+        entries=tuple(entry(metric, cell, names, has_runs=bool(runs)) for metric, cell in cells.items()),
     )
 
 
@@ -292,8 +297,8 @@ def run_words(run: int, failed_checks: Sequence[str]) -> str:
     return f"run {run}{failed}"
 
 
-def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCell:
-    """`names` of the sides."""
+def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str], *, has_runs: bool = True) -> AnswerCell:
+    """`names` of the sides. `has_runs`: the cell's side has runs at its level that count."""
     summary, ratio = cell.summary, cell.ratio
     spread = title = ratio_title = note = ""
     if summary is not None:
@@ -320,9 +325,10 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCe
         ratio_title=ratio_title,
         words=cell.words,
         short=said(cell).removeprefix("verdict "),
-        judged=cell.words not in ("", "none on either side"),
+        judged=cell.words not in ("", NO_ERRORS),
         note=note,
         lacking=_lacking(cell, names) if note and cell.more else "",
+        absent="" if summary else NOT_MEASURED if has_runs else NO_RUNS,
     )
 
 

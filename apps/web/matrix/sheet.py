@@ -7,6 +7,7 @@ from itertools import groupby
 
 from apps.comparison.api import Matrix, MatrixRow
 from apps.comparison.pure import (
+    NO_RUNS,
     UNJUDGED,
     WITHHELD,
     Cell,
@@ -240,7 +241,7 @@ def _counts(cells: Sequence[Cell]) -> tuple[tuple[str, str, int], ...]:
 
 def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> MatrixCell:
     if cell.summary is None:
-        return MatrixCell(kind="none", text="no runs")
+        return MatrixCell(kind="none", text=cell.words or NO_RUNS)
     runs = f"{counted(cell.summary.count, 'run')} ({', '.join(origins)})"
     value = f"{all_digits(cell.summary.value)}{NBSP}{metric.unit}, {cell.summary.kind} of {runs}"
     ratio = cell.ratio

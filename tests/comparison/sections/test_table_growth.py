@@ -18,7 +18,7 @@ from apps.runs.ingest import accept
 from apps.runs.models import Run
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_load_level, a_metric, a_system
-from tests.support.pages import page_data
+from tests.support.pages import elements, page_data
 from workers.protocol import wire
 
 SECONDS = 30
@@ -135,6 +135,12 @@ def test_runs_that_end_with_the_same_rows_are_compared_by_their_time(
     html = load_levels_part(client, workload)
     assert "Time to finish the same work: 15,000 rows" in html
     assert "1 run ended before the work was done" in html
+    # At another load one side did not finish, and the other was not measured.
+    an_insert_run(systems[0], workload, 5, lambda _: 100)
+    Run.objects.filter(repetition=5).update(load_level=a_load_level(16))
+    rows = elements(load_levels_part(client, workload), "tr[data-level='16']:has([data-metric='finish.time'])")
+    shown = {row.attributes["data-side"]: row.css("[data-metric='finish.time']")[0].text(strip=True) for row in rows}
+    assert shown == {"steady": "not finished", "slowing": "no runs"}
 
 
 def test_runs_for_a_time_have_no_time_to_finish(systems: tuple[System, System]) -> None:

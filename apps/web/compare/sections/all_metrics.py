@@ -10,6 +10,8 @@ from django.urls import reverse
 from apps.comparison.api import ALL_METRICS_SECTION, Everything, Measured
 from apps.comparison.pure import (
     MOST_REPETITIONS,
+    NO_RUNS,
+    NOT_MEASURED,
     WITHHELD,
     ComparedMetric,
     Comparison,
@@ -30,7 +32,7 @@ FORMS = (("CSV", "csv"), ("Markdown", "md"))
 # Rows of a table that are not folded.
 SHOWN_AT_ONCE = 8
 # Verdicts that leave open whether there is a difference.
-UNJUDGED = (Verdict.TOO_FEW.value, Verdict.NO_RATIO.value, "no runs")
+UNJUDGED = (Verdict.TOO_FEW.value, Verdict.NO_RATIO.value, NO_RUNS, NOT_MEASURED)
 COLUMNS = (
     "metric",
     "unit",
@@ -73,7 +75,7 @@ class MetricRow:
     @property
     def statistics(self) -> str:
         """What the cell does not show: values with all digits, the ratio's statistics."""
-        values = f"{self.base.title or 'no runs'} → {self.entry.title or 'no runs'}"
+        values = f"{self.base.title or self.base.absent} → {self.entry.title or self.entry.absent}"
         parts = [values, self.entry.ratio_title, self.entry.note, f"each: {self.each}" * bool(self.each)]
         return "; ".join(filter(None, parts))
 
@@ -157,13 +159,14 @@ def lines(comparison: Comparison, found: Everything, *, show_all: bool) -> list[
     names = {side.slug: side.name for side in comparison.sides}
     sides = {side.slug: side for side in comparison.sides}
     levels = {level.id: level for level in comparison.levels}
+    measured = {(run.side, run.level) for run in comparison.counted}
     return [
         MetricRow(
             measured=one,
             level=levels[one.cell.level],
             side=sides[one.cell.side],
-            entry=entry(one.metric, one.cell, names),
-            base=entry(one.metric, one.baseline, names),
+            entry=entry(one.metric, one.cell, names, has_runs=(one.cell.side, one.cell.level) in measured),
+            base=entry(one.metric, one.baseline, names, has_runs=(one.baseline.side, one.baseline.level) in measured),
             meaning=found.meanings.get(one.metric.key, ""),
             direction=DIRECTIONS[one.metric.direction],
             p=_p(one.cell.ratio.p if one.cell.ratio else None),
@@ -273,4 +276,4 @@ def _numbers(ratio: Ratio | None, *names: str) -> list[float | None]:
 
 
 def _shown(cell: AnswerCell) -> str:
-    return "no runs" if cell.value is None else f"{format_number(cell.value)} {cell.kind}".strip()
+    return cell.absent or f"{format_number(cell.value)} {cell.kind}".strip()
