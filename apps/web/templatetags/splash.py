@@ -31,6 +31,7 @@ from django import template
 from django.urls import reverse
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 from django.utils.timezone import is_naive
 
 from apps.comparison.pure import COLORS, TONES, UNJUDGED, Side
@@ -83,12 +84,14 @@ def with_tool(name: str, tool: str) -> str:
 
 
 @register.filter
-def with_help(text: str) -> SafeString:
-    return mark_safe(DOCUMENT.sub(_help_link, conditional_escape(text)))  # noqa: S308  escaped before
+def with_help(text: str, number: int = 0) -> SafeString:
+    """`number`: of the text in a part of the page that renews itself, where links need ids; 0: in no such part."""
 
+    def link(named: re.Match[str]) -> str:
+        own = format_html(' id="help-{}-{}"', number, slugify(named[1].replace("/", "-"))) if number else ""
+        return format_html('<a{} href="{}">this help page</a>', own, reverse("web:help-page", args=[named[1]]))
 
-def _help_link(named: re.Match[str]) -> str:
-    return format_html('<a href="{}">this help page</a>', reverse("web:help-page", args=[named[1]]))
+    return mark_safe(DOCUMENT.sub(link, conditional_escape(text)))  # noqa: S308  escaped before
 
 
 @register.filter

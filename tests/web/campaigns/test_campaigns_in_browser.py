@@ -63,6 +63,16 @@ def test_a_chosen_workload_shows_fields_of_its_own_which_count(browser_page: Pag
     expect(browser_page.locator("#size [data-jobs='6'][data-runs='12']")).to_be_visible()
 
 
+@pytest.mark.parametrize(("address", "link"), [("/campaigns/", "#campaign-"), ("/", "#now-campaign-")])
+def test_a_link_keeps_the_focus_while_its_list_renews_itself(browser_page: Page, address: str, link: str) -> None:
+    campaign = a_campaign(a_system("a"))
+    browser_page.goto(address)
+    link = f"{link}{campaign.pk}"
+    browser_page.locator(link).focus()
+    browser_page.locator(link).evaluate("link => (link.dataset.before = '')")
+    expect(browser_page.locator(f"{link}:not([data-before])")).to_be_focused()
+
+
 def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_page: Page) -> None:
     campaign = a_campaign(a_system("a"), a_system("b"))
     sign_in(browser_page)

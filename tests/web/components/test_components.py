@@ -118,7 +118,7 @@ def test_a_pager_names_the_pages_that_there_are() -> None:
     source = '{% include "web/components/pager.html" with of="runs" older=older only %}'
     assert rendered(source, older="") == ""
     pager = rendered(source, older="?before=3")
-    assert '<a href="?before=3" rel="next" >Older runs</a>' in pager
+    assert '<a href="?before=3" rel="next" id="runs-older" >Older runs</a>' in pager
     assert "Newest" not in pager
 
 
