@@ -69,6 +69,13 @@ export function sideSymbol(side: number): (typeof SYMBOLS)[number] {
   return SYMBOLS[side % COLORS] ?? "circle";
 }
 
+const SIGNS = ["●", "■", "◆", "▲", "⬟", "▼", "⬢", "✚"] as const;
+
+/** The shape of a side in its colour, before a name in the colour of text: a name in the side's own is hard to read. */
+export function sideSign(palette: Palette, side: number): string {
+  return `<span style="color:${sideColor(palette, side)}">${SIGNS[side % COLORS] ?? "●"}</span>`;
+}
+
 /** "Throughput, transactions/s", or the quantity alone where it has no unit. */
 export function axisTitle(quantity: string, unit = ""): string {
   return [quantity, unit].filter(Boolean).join(", ");

@@ -3,10 +3,10 @@ import type { Annotations, Data, Shape } from "plotly.js";
 import type { ChartMetric, ChartSide, CompareCharts, CurveAxis, RatioPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, axisTitle, ends, sideColor, sideDash, sideSymbol, type Palette } from "../../charts/style";
+import { axis, axisTitle, ends, sideColor, sideDash, sideSign, sideSymbol, type Palette } from "../../charts/style";
 
-// Of a name at a line's end: px beside it, px of a bold character, and characters at most.
-const BESIDE = 12;
+// Of a name at a line's end: px beside it, with the side's sign, px of a bold character, and characters at most.
+const BESIDE = 26;
 const CHARACTER = 7;
 const LONGEST_NAME = 16;
 // px for the value below a short name.
@@ -82,9 +82,9 @@ function names(
     y: at[index] ?? 0,
     yanchor: "middle",
     align: "left",
-    text: `<b>${said[index] ?? side.name}</b><br>${point.value_text}`,
+    text: `${sideSign(palette, side.tone)} <b>${said[index] ?? side.name}</b><br>${point.value_text}`,
     showarrow: false,
-    font: { size: 11, color: sideColor(palette, side.tone) },
+    font: { size: 11, color: palette.ink },
   }));
   return { annotations, room: Math.max(LEAST_ROOM, BESIDE + CHARACTER * longest) };
 }

@@ -147,9 +147,11 @@ test("a curve has a line and a band for each side, named at its end with its val
   ]);
   expect(traces[3]).toMatchObject({ x: [4, 8], y: [1300, 2000] });
   expect(layout?.annotations?.map((each) => each.text).slice(1)).toEqual([
-    "<b>Alpha</b><br>1,000",
-    "<b>Beta</b><br>2,000",
+    '<span style="color:#0072b2">●</span> <b>Alpha</b><br>1,000',
+    '<span style="color:#d55e00">■</span> <b>Beta</b><br>2,000',
   ]);
+  // In the sides' colours names would be hard to read.
+  expect(layout?.annotations?.slice(1).map((each) => each.font?.color)).toEqual([palette.ink, palette.ink]);
 });
 
 test("loads at a fixed rate are a line of their own, hollow, the first of them with the rate", () => {

@@ -83,6 +83,7 @@ describe("the load levels", () => {
 
   it("marks the knee on the fitted curve only where it lies among the levels", () => {
     const marks = throughputChart(data, palette).traces.filter((trace) => trace.name === "A, knee");
+    expect(marks).toMatchObject([{ textfont: { color: palette.ink } }]);
     expect(marks).toHaveLength(1);
     const [fit] = data.throughput.fits;
     const beyond = { ...data, throughput: { ...data.throughput, fits: fit ? [{ ...fit, knee: 40 }] : [] } };

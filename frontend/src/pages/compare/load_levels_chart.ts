@@ -104,7 +104,7 @@ function fitTraces(data: LoadLevelCharts, fit: FitCurve, palette: Palette): Data
             y: [knee],
             text: ["knee"],
             textposition: "bottom right",
-            textfont: { color, size: 11 },
+            textfont: { color: palette.ink, size: 11 },
             marker: { color, size: 9, symbol: "x-thin", line: { color, width: 2 } },
             hovertemplate: `<b>${name}</b>, knee of the fitted law<br>%{x:.3g} threads<extra></extra>`,
           },
