@@ -122,6 +122,19 @@ def test_a_subscription_is_edited_switched_off_and_deleted(engineer: Client) -> 
     assert not Team.objects.exists()
 
 
+def test_a_subscription_is_deleted_after_a_question_that_names_receiver_and_deliveries(engineer: Client) -> None:
+    subscription = a_subscription(address="https://hooks.example.com/services/T0/SECRET")
+
+    def question() -> str:
+        page = engineer.get(f"/notifications/subscriptions/{subscription.pk}/").content.decode()
+        return element(page, "form[action$='/delete/']").attributes["data-confirm"] or ""
+
+    receiver = f"Delete the subscription of {subscription.team.name} to https://hooks.example.com/…?"
+    assert question() == f"{receiver} It has no deliveries."
+    services.send_test(subscription_id=subscription.pk, now=timezone.now())
+    assert question() == f"{receiver} 1 delivery will be deleted with it; disabled, it keeps them."
+
+
 def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
     subscription = a_subscription(address="https://hooks.example.com/services/T0/SECRET")
     a_subscription(kind="e-mail", address="storage@example.com")

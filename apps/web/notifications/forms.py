@@ -16,6 +16,7 @@ from apps.accounts.current_user import writer
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform
 from apps.core.problems import Invalid
+from apps.core.text import counted
 from apps.notifications import queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team, usual_events
 from apps.regressions.api import filters
@@ -158,6 +159,16 @@ def delete_subscription(request: HttpRequest, subscription_id: int) -> HttpRespo
     return redirect("web:notifications")
 
 
+def delete_question(known: Subscription) -> str:
+    """Names the receiver, and what is deleted with the subscription."""
+    receiver = queries.shown(known.address) or "each member"
+    deliveries = known.deliveries.count()
+    lost = f"{counted(deliveries, 'delivery', plural='deliveries')} will be deleted with it; disabled, it keeps them."
+    return (
+        f"Delete the subscription of {known.team.name} to {receiver}? {lost if deliveries else 'It has no deliveries.'}"
+    )
+
+
 def _usual(query: QueryDict) -> dict[str, Any]:
     usual = {"team": Team.objects.values_list("pk", flat=True).first(), "channel": "e-mail", "events": usual_events(),
              "digest": "at once", "hour": 7, "zone": "UTC", "is_enabled": True}  # fmt: skip
@@ -193,6 +204,7 @@ def _subscription_page(request: HttpRequest, known: Subscription | None, form: S
         "hardware_classes": HardwareClass.objects.order_by("name").values_list("slug", "name"),
         "owners": [("nobody", "nobody"), *((name, name) for name in people)],
         "zones": sorted(available_timezones()),
+        "delete_question": delete_question(known) if known else "",
     }
     return render_page(request, "web/notifications/subscription.html", context, status=422 if form.errors else 200)
 

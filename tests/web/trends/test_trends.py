@@ -203,6 +203,8 @@ def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: 
     assert states(html, "#answer", "looked-at", "kept-apart") == [("0", "1")]
     assert states(html, "[data-threshold]", "smallest", "significant") == [("0.3", "0.000001")]
     assert element(html, "[data-size]").text() == "30\xa0%"
+    question = element(html, "[data-threshold] form").attributes["data-confirm"] or ""
+    assert f"{fell.workload.name}, all metrics?" in question
     assert engineer.post(f"/thresholds/{kept.pk}/drop/").status_code == 302
     assert not Threshold.objects.exists()
 
