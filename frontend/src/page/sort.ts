@@ -1,23 +1,28 @@
 // Tables with data-sorts: a heading sorts the shown rows, missing values last.
 type SortKey = number | string | null;
 
+const MISSING = /^(not|none|no)\b/;
 const NUMBER = /^[-−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?/;
+// 10.11.19 is later than 10.6.22, and neither is a number.
+const VERSION = /^\d+\.\d+\.\d/;
 
 function sortKey(text: string): SortKey {
   const words = text.trim();
-  if (words === "" || /^(not|none|no) ?/.test(words)) return null;
-  const number = NUMBER.exec(words);
+  if (words === "" || MISSING.test(words)) return null;
+  const number = VERSION.test(words) ? null : NUMBER.exec(words);
   return number ? Number(number[0].replaceAll(",", "").replace("−", "-")) : words.toLowerCase();
 }
 
-/** Places of the texts in their order; numbers by value where all begin with one. */
+/** Places of the texts in their order; numbers by value where all begin with one, else where they stand in the texts. */
 export function sortedPlaces(texts: string[], descending: boolean): number[] {
   const found = texts.map(sortKey);
   const numeric = found.every((key) => typeof key !== "string");
   const keys = numeric ? found : texts.map((text, place) => (found[place] === null ? null : text.trim().toLowerCase()));
   const compare = (one: SortKey, other: SortKey): number => {
     if (one === null || other === null) return Number(one === null) - Number(other === null);
-    const step = numeric ? Number(one) - Number(other) : String(one).localeCompare(String(other));
+    const step = numeric
+      ? Number(one) - Number(other)
+      : String(one).localeCompare(String(other), undefined, { numeric: true });
     return descending ? -step : step;
   };
   return keys.map((_, place) => place).sort((one, other) => compare(keys[one] ?? null, keys[other] ?? null));
