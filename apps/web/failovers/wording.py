@@ -69,12 +69,14 @@ def _span(found: Interruption) -> str:
 
 def answer(group: TrialGroup) -> str:
     """Summary of a group, a sentence without its full stop."""
-    return f"{interruption(group.interruption)}; {writes(group)}"
+    return "; ".join(filter(None, [interruption(group.interruption), writes(group)]))
 
 
 def below_headline(group: TrialGroup, others: Iterable[TrialGroup]) -> str:
     """What the headline of its card leaves out."""
     found = group.interruption
+    if not found.trials:
+        return ""
     known = f"median of {found.trials}, {_span(found)}" if found.trials > 1 else counted(found.trials, "trial")
     parts = [interruption(found) if found.not_recovered else known, writes(group), ahead(group, others)]
     text = "; ".join(filter(None, parts))
@@ -82,10 +84,10 @@ def below_headline(group: TrialGroup, others: Iterable[TrialGroup]) -> str:
 
 
 def writes(group: TrialGroup) -> str:
-    """What became of the writes and reads of its trials."""
+    """What became of the writes and reads of its trials; empty: none counts."""
     lost, trials = group.counts["lost"], group.interruption.trials
     if lost is None:
-        return "the table was not read back"
+        return "the table was not read back" if trials else ""
     others = [
         f"{_of(span)} {COUNT_WORDS[key]}{_in_some(trials, group.unread[key])}"
         for key in ("errant", "duplicated", "failed_present", "stale")

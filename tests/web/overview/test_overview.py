@@ -11,13 +11,14 @@ from apps.catalog import services as catalog
 from apps.catalog.models import Platform, System, Workload
 from apps.comparison.api import ScorecardRow, load_scorecard
 from apps.published import services as published
+from apps.published.models import Figure
 from apps.rig.models import StudyState
 from apps.runs.api import exclusion
 from apps.runs.models import Run
 from apps.web.overview import wording
 from apps.web.overview.scorecard import LONGEST
 from tests.support.builders import a_job, a_load_level, a_measured_run, a_metric, a_system, a_user, a_workload, an_agent
-from tests.support.pages import data, element, elements
+from tests.support.pages import data, element, elements, text
 from workers.protocol.workloads.kinds import MIXED
 
 pytestmark = pytest.mark.django_db
@@ -195,6 +196,13 @@ def test_a_conclusion_says_what_failed_checks_make_of_it(client: Client) -> None
     limit = element(page_of(client, "/"), "[data-kind=mixed] [data-limit]")
     assert limit.text().startswith("Lower bound for ")
     assert (limit.attributes["title"] or "").startswith("Lower bound: ")
+
+
+def test_a_single_figure_that_no_bar_shows_is_one_figure(client: Client) -> None:
+    catalog.seed()
+    published.load_all(published.OWN_DATA)
+    Figure.objects.exclude(question="failover", platform__slug="mha").delete()
+    assert text(page_of(client, "/"), ".track--empty a") == "1 figure"
 
 
 def test_published_figures_stand_beside_measured_ones_in_one_frame_each(client: Client) -> None:
