@@ -130,6 +130,13 @@ test("ratios have a logarithmic axis with the ticks of the server, the margin as
   expect(alone).toMatchObject([{ x0: 0.98, x1: 1.02 }, { x0: 1 }]);
 });
 
+test("a load at which no side has a ratio has no row, unless it is the chosen one", () => {
+  const levels = [...data.levels, { key: "16", text: "16 threads", threads: 16, rate: null }];
+  const shown = (chosen: string) => forestChart({ ...data, levels, chosen }, throughput, palette).layout?.yaxis;
+  expect(shown("4")).toMatchObject({ ticktext: ["4 threads", "8 threads"], range: [1.5, -0.5] });
+  expect(shown("16")).toMatchObject({ ticktext: ["4 threads", "8 threads", "16 threads"] });
+});
+
 test("sides stand below each other within their load", () => {
   expect(row(2, 0, 1)).toBe(2);
   expect(row(2, 0, 2) + row(2, 1, 2)).toBeCloseTo(4);

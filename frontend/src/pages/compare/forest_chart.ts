@@ -1,7 +1,7 @@
 // The forest plot of Compare: a row for each load, the ratio of each side to the baseline with its interval. Pure functions
 // of what the server computed.
 import type { Annotations, Data, Shape } from "plotly.js";
-import type { ChartMetric, ChartSide, CompareCharts, RatioPoint } from "../../api/types.gen";
+import type { ChartLevel, ChartMetric, ChartSide, CompareCharts, RatioPoint } from "../../api/types.gen";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
 import { axis, ends, labelRoom, type Palette } from "../../charts/style";
@@ -32,13 +32,29 @@ interface Placed {
   at: number;
 }
 
-function placed(data: CompareCharts, metric: ChartMetric, side: ChartSide, place: number): Placed[] {
+/** The loads at which a side has a ratio, and the chosen one: a row without any would only be empty. */
+function compared(data: CompareCharts, metric: ChartMetric): ChartLevel[] {
+  const known = new Set(
+    data.points
+      .filter((point) => point.metric === metric.key && point.side > 0 && point.ratio !== null)
+      .map((point) => point.level),
+  );
+  return data.levels.filter((level) => known.has(level.key) || level.key === data.chosen);
+}
+
+function placed(
+  data: CompareCharts,
+  levels: ChartLevel[],
+  metric: ChartMetric,
+  side: ChartSide,
+  place: number,
+): Placed[] {
   return data.points
     .filter((point) => point.metric === metric.key && point.side === side.position && point.ratio !== null)
     .map((point) => ({
       point,
       at: row(
-        data.levels.findIndex((level) => level.key === point.level),
+        levels.findIndex((level) => level.key === point.level),
         place,
         data.sides.length - 1,
       ),
@@ -52,13 +68,14 @@ function sideTraces(data: CompareCharts, side: ChartSide, rows: Placed[], palett
 
 export function forestChart(data: CompareCharts, metric: ChartMetric, palette: Palette, narrow = false): Chart {
   const others = data.sides.slice(1);
-  const rows = others.map((side, place) => placed(data, metric, side, place));
+  const levels = compared(data, metric);
+  const rows = others.map((side, place) => placed(data, levels, metric, side, place));
   const [low, high] = data.ratios.band;
   const span = { yref: "paper", y0: 0, y1: 1, xref: "x", layer: "below" } as const;
   const shapes: Partial<Shape>[] = [];
-  const chosen = data.levels.findIndex((level) => level.key === data.chosen);
+  const chosen = levels.findIndex((level) => level.key === data.chosen);
   // Alone it needs no mark; beside others it lies below the band and the line at 1.
-  if (chosen >= 0 && data.levels.length > 1)
+  if (chosen >= 0 && levels.length > 1)
     shapes.push({
       type: "rect",
       layer: "below",
@@ -75,7 +92,7 @@ export function forestChart(data: CompareCharts, metric: ChartMetric, palette: P
     { ...span, type: "rect", x0: low, x1: high, fillcolor: palette.shade, line: { width: 0 } },
     { ...span, type: "line", x0: 1, x1: 1, line: { color: palette.muted, width: 1 } },
   );
-  const allNamed = data.levels.length * others.length <= NAMED_ROWS;
+  const allNamed = levels.length * others.length <= NAMED_ROWS;
   const annotations: Partial<Annotations>[] = (narrow ? [] : rows).flatMap((own, place) =>
     own
       .filter(({ point }) => allNamed || point.level === data.chosen)
@@ -96,7 +113,7 @@ export function forestChart(data: CompareCharts, metric: ChartMetric, palette: P
     layout: {
       // Stated, since Plotly would find them by drawing twice.
       margin: {
-        l: labelRoom(data.levels.map((level) => level.text)),
+        l: labelRoom(levels.map((level) => level.text)),
         r: narrow ? ROOM.narrow : ROOM.wide,
         t: 8,
         b: 44,
@@ -111,9 +128,9 @@ export function forestChart(data: CompareCharts, metric: ChartMetric, palette: P
       }),
       yaxis: {
         automargin: false,
-        range: [data.levels.length - 0.5, -0.5],
-        tickvals: data.levels.map((_, place) => place),
-        ticktext: data.levels.map((level) => level.text),
+        range: [levels.length - 0.5, -0.5],
+        tickvals: levels.map((_, place) => place),
+        ticktext: levels.map((level) => level.text),
         showgrid: false,
         zeroline: false,
         fixedrange: true,
