@@ -183,6 +183,25 @@ def test_logs_of_all_threads_are_one_series_without_a_rate_of_the_first_interval
     assert values(found)["client.transactions"] == 2843
 
 
+EMPTY = b" 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+# In a stall, each thread writes such rows.
+STALLED = b"".join(
+    b"1795792402 2 1800 1620000 900 900 0 0 0 0 0 0 0 0 0\n1795792403" + EMPTY + b"1795792404" + EMPTY + after
+    for after in (
+        b"1795792405 3 3600 4320000 1200 1200 0 0 0 0 0 0 0 0 0\n",
+        b"1795792405 3 3900 5070000 1300 1300 0 0 0 0 0 0 0 0 0\n",
+    )
+).replace(b" 900 900 ", b" 800 1000 ", 1)
+
+
+def test_equal_rows_of_threads_that_did_nothing_in_a_stall_are_no_file_sent_twice() -> None:
+    found = pgbench_log.parse(STALLED)
+    assert found.series["client.throughput"] == (None, 0, 0, 6)
+    assert found.series["client.latency.avg"] == (0.9, None, None, 1.25)
+    with pytest.raises(NotThisFormat, match="twice"):
+        pgbench_log.parse(STALLED + STALLED)
+
+
 def test_an_aggregated_log_of_a_rate_has_lag_and_skipped_transactions() -> None:
     found = log("aggregated_rate")
     assert found.series["client.skipped"] == (None, 24, 22, 24)

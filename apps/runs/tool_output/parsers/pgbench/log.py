@@ -95,11 +95,12 @@ def _row(log: _PgbenchLog, line: TextLine, words: Sequence[str]) -> None:
     skipped, retried, retries and failures since 15."""
     if not 6 <= len(words) <= 16 or not _is_time(words[0]):
         raise line.refuse(EXPECTED)
-    if log.rows.setdefault(line.text, line) is not line:
-        raise line.refuse("a row once; it is there twice")
     log.begins.setdefault(int(words[0]), line)
     numbers = [_number(line, word) for word in words[1:]]
     done, total, squares, _, most, *more = numbers
+    # Of an interval in which nothing ended, the rows of all threads are equal.
+    if total and log.rows.setdefault(line.text, line) is not line:
+        raise line.refuse("a row once; it is there twice")
     found = log.intervals[int(words[0])]
     found.done += int(done)
     found.total += total
