@@ -208,6 +208,21 @@ def test_an_aggregated_log_of_a_rate_has_lag_and_skipped_transactions() -> None:
     assert found.series["client.start_delay.avg"][1] == pytest.approx(345630 / 283 / 1000)
 
 
+def test_what_pgbench_14_skipped_is_no_transaction_of_its_aggregated_log() -> None:
+    """It counts skipped ones as transactions too; newer ones do not, and print more columns."""
+    row = b" 4 6000 9000000 1500 1500 400 80000 100 200 2"
+    rows = b"".join(b"%d%b\n" % (1795792402 + number, row) for number in range(3))
+    found = pgbench_log.parse(rows)
+    assert found.series["client.throughput"] == found.series["client.skipped"] == (None, 2, 2)
+    assert found.series["client.latency.avg"] == (3.0, 3.0, 3.0)
+    assert found.series["client.start_delay.avg"] == (0.2, 0.2, 0.2)
+    assert (values(found)["client.transactions"], values(found)["client.latency.avg"]) == (6, 3.0)
+    newer = pgbench_log.parse(rows.replace(b"\n", b" 0 0 0 0\n"))
+    assert values(newer)["client.transactions"] == 12
+    with pytest.raises(NotThisFormat, match="no more skipped transactions"):
+        pgbench_log.parse(rows.replace(b" 200 2", b" 200 5"))
+
+
 def test_a_log_of_single_transactions_gives_percentiles_of_each_second() -> None:
     found = log("transactions")
     rows = [line.split() for line in content("pgbench/transactions.log").decode().splitlines()]

@@ -19,13 +19,15 @@ from apps.runs.tool_output.parsers.parsed_output import (
     lines,
 )
 
-VERSION = "1"
+VERSION = "2"
 EXPECTED = "pgbench's log: six to eight columns of a transaction, or six to 16 of an interval (--aggregate-interval)"
 US_PER_MS, US = 1000, 10**6
 # In the column of a transaction's time.
 SKIPPED, FAILED = ("skipped",), ("failed", "serialization", "deadlock", "other")
 # A log begins in this time: a whole second since 1970 is the first column of aggregated rows, the fifth of others.
 EARLIEST, LATEST = 946_684_800, 4_102_444_800
+# Of an aggregated row with -R and -L; 15 and newer print 15 or more, with any options.
+COLUMNS_TO_14 = 11
 PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 
 
@@ -92,7 +94,7 @@ def _number(line: TextLine, word: str) -> float:
 
 def _row(log: _PgbenchLog, line: TextLine, words: Sequence[str]) -> None:
     """start, transactions, sum and sum of squares of latency, its minimum and maximum; the same four of lag with -R;
-    skipped, retried, retries and failures since 15."""
+    skipped with -L; retried, retries and failures since 15. Those before count what they skipped as transactions."""
     if not 6 <= len(words) <= 16 or not _is_time(words[0]):
         raise line.refuse(EXPECTED)
     log.begins.setdefault(int(words[0]), line)
@@ -101,6 +103,10 @@ def _row(log: _PgbenchLog, line: TextLine, words: Sequence[str]) -> None:
     # Of an interval in which nothing ended, the rows of all threads are equal.
     if total and log.rows.setdefault(line.text, line) is not line:
         raise line.refuse("a row once; it is there twice")
+    if len(words) == COLUMNS_TO_14:
+        done -= more[4]
+        if done < 0:
+            raise line.refuse("no more skipped transactions than transactions, of which they are part up to 14")
     found = log.intervals[int(words[0])]
     found.done += int(done)
     found.total += total
