@@ -188,6 +188,14 @@ def test_threads_have_to_be_stated_where_the_output_does_not_say_them(engineer: 
     assert (answer.status_code, fields_of(answer)) == (422, ["load_level.threads"])
 
 
+def test_the_log_of_one_thread_of_several_is_not_taken_for_the_run(engineer: APIClient) -> None:
+    text = content("pgbench/transactions.log")
+    answer = send(engineer, describe("pgbench-log"), text)
+    assert (answer.status_code, fields_of(answer)) == (422, ["load_level.threads"])
+    assert "4 in the description, 2 in the output" in answer.json()["detail"]
+    assert send(engineer, describe("pgbench-log", load_level={"threads": 2}), text).status_code == 201
+
+
 def test_a_password_in_a_file_is_refused_and_not_repeated(engineer: APIClient) -> None:
     text = content("tpcc_mysql/two_intervals.txt").replace(b"[pass]: ", b"[pass]: hunter2")
     answer = send(engineer, describe("tpcc-mysql"), text)

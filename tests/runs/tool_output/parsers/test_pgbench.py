@@ -231,6 +231,35 @@ def test_a_log_of_single_transactions_gives_percentiles_of_each_second() -> None
     assert found.series["client.throughput"] == (None, 20, None)
 
 
+def rows_of(*, clients: range, every: int = 1) -> bytes:
+    """The log of single transactions of these clients; `every`: one of so many is sampled."""
+    return b"".join(
+        b"%d %d 900 0 %d %d\n" % (client, number, 1795792400 + number, client)
+        for client in clients
+        for number in range(1, 8, every)
+    )
+
+
+def test_a_log_names_how_many_clients_ran_so_that_those_of_other_threads_are_missed() -> None:
+    assert log("transactions").threads == 2
+    assert pgbench_log.parse(rows_of(clients=range(2))).threads == 2
+    with pytest.raises(NotThisFormat, match=r"line 8 .* from 0 to 3, and 2 of them are missing"):
+        pgbench_log.parse(rows_of(clients=range(2, 4)))
+
+
+def test_a_sampled_log_is_refused() -> None:
+    with pytest.raises(NotThisFormat, match=r"line 1 .* 4 of 7 of this client, as with --sampling-rate"):
+        pgbench_log.parse(rows_of(clients=range(2), every=2))
+    # 9.6 gives what it skips the number of the next transaction.
+    skipped = b"0 7 skipped 0 1795792406 9\n"
+    assert pgbench_log.parse(rows_of(clients=range(2)) + skipped).threads == 2
+
+
+def test_a_run_so_short_that_clients_may_have_ended_nothing_states_no_clients() -> None:
+    text = b"0 1 900 0 1795792400 1\n3 1 900 0 1795792401 1\n4 1 900 0 1795792402 1\n"
+    assert pgbench_log.parse(text).threads is None
+
+
 def test_failed_and_skipped_rows_of_a_log_are_no_transactions() -> None:
     text = b"0 1 900 0 1795792400 1\n0 2 skipped 0 1795792401 2\n0 3 failed 0 1795792401 3\n0 4 700 0 1795792402 4\n"
     found = pgbench_log.parse(text.replace(b"02 4\n", b"01 4\n") + b"0 5 1000 0 1795792402 9\n")

@@ -8,7 +8,7 @@ whole one. Rows of single transactions are counted by the second of their end; t
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from apps.runs.tool_output.parsers.parsed_output import (
@@ -45,6 +45,16 @@ class _LogInterval:
 
 
 @dataclass
+class _LogClient:
+    """The rows of one client, which numbers its transactions."""
+
+    line: TextLine  # the first
+    least: int
+    most: int
+    rows: int = 0
+
+
+@dataclass
 class _PgbenchLog:
     intervals: dict[int, _LogInterval] = field(default_factory=lambda: defaultdict(_LogInterval))
     zero: float = math.inf  # s since 1970
@@ -56,6 +66,7 @@ class _PgbenchLog:
     last: int = 0
     rows: dict[bytes, TextLine] = field(default_factory=dict)
     begins: dict[int, TextLine] = field(default_factory=dict)
+    clients: dict[int, _LogClient] = field(default_factory=dict)  # of single transactions
 
 
 def parse(content: bytes) -> ParsedOutput:
@@ -130,6 +141,9 @@ def _transaction(log: _PgbenchLog, line: TextLine, words: Sequence[str]) -> None
         raise line.refuse(EXPECTED)
     for word in (*words[:2], words[3], words[5], *(each for each in words[6:] if each not in SKIPPED)):
         _number(line, word)
+    name, number = int(_number(line, words[0])), int(_number(line, words[1]))
+    client = log.clients.setdefault(name, _LogClient(line, number, number))
+    client.least, client.most, client.rows = min(client.least, number), max(client.most, number), client.rows + 1
     second, end = int(words[4]), int(words[4]) + _number(line, words[5]) / US
     found = log.intervals[second]
     log.has_counts = log.has_failures = True
@@ -163,9 +177,28 @@ def _aggregated(log: _PgbenchLog) -> ParsedOutput:
 
 def _single(log: _PgbenchLog) -> ParsedOutput:
     """Whole seconds of the clock, without those between which nothing ended."""
+    threads = _clients(log)
     starts = sorted(log.intervals)
     clock = tuple(round(start + 1 - log.zero, 3) for start in starts)
-    return _output(log, starts, clock, 1.0, partial={starts[0], starts[-1]})
+    return replace(_output(log, starts, clock, 1.0, partial={starts[0], starts[-1]}), threads=threads)
+
+
+def _clients(log: _PgbenchLog) -> int | None:
+    """How many ran; None: a run so short that some may have ended nothing. Raises NotThisFormat for a log that lacks
+    transactions: a sampled one, or one without the files of all threads."""
+    for client in log.clients.values():
+        numbered = client.most - client.least + 1
+        if client.rows < numbered:
+            has = f"it has {client.rows:,} of {numbered:,} of this client, as with --sampling-rate"
+            raise client.line.refuse(f"the log of all transactions: {has}")
+    # At the start, each client takes its turn before another has its second, also at a fixed rate.
+    if all(client.rows == 1 for client in log.clients.values()):
+        return None
+    count, last = len(log.clients), max(log.clients)
+    if count <= last:
+        lacks = f"clients are numbered from 0 to {last:,}, and {last + 1 - count:,} of them are missing"
+        raise log.clients[last].line.refuse(f"the logs of all worker threads in one file: {lacks}")
+    return count
 
 
 def _output(
