@@ -142,7 +142,7 @@ FOREIGN_FORMATS = (
         states_work=True,
         mark=mark('“"fio version" : "fio-3…"” in JSON', rb'[{,]\s*"fio version"\s*:\s*"fio-'),
         facts=FormatFacts(
-            *("fio 3 with `--output-format=json` or `json+`", "real: 3.33"),
+            *("fio 3 with `--output-format=json` or `json+`", "real: 3.33; imitated: 3.16"),
             "reads and writes: requests/s, MiB/s, completion latency (ms): mean, deviation, extremes, p50 to p99.9, "
             "histogram of `json+`; fsyncs; snapshots of `--status-interval` as series",
             "trims, CPU, disks; `unified_rw_reporting`: only requests/s",

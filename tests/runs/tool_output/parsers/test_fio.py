@@ -89,6 +89,32 @@ def test_a_value_off_the_grid_of_fio_is_refused() -> None:
         FIO.printed([49409])
 
 
+def as_of_3_16(document: dict[str, Any]) -> None:
+    """fio 3.1 to 3.16 count no latencies."""
+    document["fio version"] = "fio-3.16"
+    for job in document["jobs"]:
+        for direction in ("read", "write", "trim", "sync"):
+            for kind in ("slat_ns", "clat_ns", "lat_ns"):
+                job[direction].get(kind, {}).pop("N", None)
+
+
+@pytest.mark.parametrize("name", ["randrw", "fsync_ramp", "three_jobs", "three_jobs_plus", "libaio_plus"])
+def test_an_older_fio_that_counts_no_latencies_has_as_many_as_requests(name: str) -> None:
+    older, newer = read(name, as_of_3_16), read(name)
+    assert (older.version, values(older)) == ("3.16", values(newer))
+    assert [each.counts for each in older.distributions] == [each.counts for each in newer.distributions]
+
+
+def test_of_an_older_fio_latencies_that_are_all_0_were_not_measured() -> None:
+    def disabled(document: dict[str, Any]) -> None:
+        as_of_3_16(document)
+        document["jobs"][0]["read"]["clat_ns"] = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0}
+
+    found = values(read("randrw", disabled))
+    assert (found["client.file_reads"], found["client.file_write.latency.max"]) == (1030.984508, 0.067139)
+    assert not any(metric.startswith("client.file_read.latency") for metric in found)
+
+
 def test_a_group_states_its_jobs_if_their_time_fits() -> None:
     assert read("four_grouped").threads == 4
     assert read("four_grouped", lambda each: each["jobs"][0]["job options"].pop("numjobs")).threads is None

@@ -46,6 +46,7 @@ PERCENTILES = {"50.000000": "p50", "90.000000": "p90", "95.000000": "p95", "99.0
 STATISTICS = {"mean": "avg", "min": "min", "max": "max", "stddev": "stddev"}
 MESSAGE = re.compile(rb"^fio: (?P<text>.{1,2000})$", re.MULTILINE)
 BIN = re.compile(r"[0-9]{1,20}")
+OF_ANY = {"mean", "min", "max"}  # 0 where no latency was measured
 OF_LATENCY = {*STATISTICS, "N", "percentile", "bins"}
 PERCENT = re.compile(r"[0-9]{1,3}\.[0-9]{6}")
 MOST_MESSAGES = 50
@@ -279,11 +280,8 @@ class _FioValues:
         """Mean, extremes and percentiles of the jobs that have any."""
         for job in self._report.jobs:
             _require_latency(_part(job, direction), kind, f"{direction}.{kind}", self._report.line)
-        parts = {
-            number: part
-            for number, job in enumerate(self._report.jobs)
-            if (part := _part(_part(job, direction), kind)).get("N", 0)
-        }
+        every = {number: _count(_part(job, direction), kind) for number, job in enumerate(self._report.jobs)}
+        parts = {number: count for number, count in every.items() if count}
         if not parts:
             return
         read = {
@@ -294,12 +292,13 @@ class _FioValues:
             ]
             for name in STATISTICS
         }
-        counts = [part["N"] for part in parts.values()]
+        counts = list(parts.values())
         if any(len(found) < len(parts) for found in read.values()) or not all(map(is_count, counts)):
             raise NotThisFormat(self._report.line, f"{direction}.{kind}", "numbers N, mean, min, max and stddev")
         start = min(value.start for found in read.values() for value in found)
         end = max(value.end for found in read.values() for value in found)
-        bins = _bins(list(parts.values()), self._report.line)
+        printed = [_part(_part(self._report.jobs[number], direction), kind).get("bins") for number in parts]
+        bins = _bins(printed, counts, self._report.line)
         if bins is not None:
             self.distributions.append(ParsedDistribution(metric, bins, start, end))
         if len(parts) == 1:
@@ -327,6 +326,15 @@ class _FioValues:
         self.values += [ParsedValue(f"{metric}.{name}", value, start, end) for name, value in merged.items()]
 
 
+def _count(part: Mapping[str, Any], kind: str) -> Any:
+    """How many latencies there are. Older fio 3 prints no N: then as many as requests, or none where all is 0, as
+    without latencies (disable_clat)."""
+    found = _part(part, kind)
+    if "N" in found:
+        return found["N"]
+    return part.get("total_ios", 0) if any(found.get(name) for name in OF_ANY) else 0
+
+
 def _require_latency(part: Mapping[str, Any], kind: str, shown_as: str, line: int) -> None:
     """Raises NotThisFormat where requests have no latency, or it has a name that fio does not print."""
     if not part.get("total_ios", 0):
@@ -336,20 +344,19 @@ def _require_latency(part: Mapping[str, Any], kind: str, shown_as: str, line: in
         *(names - OF_LATENCY),
         *(key for key in _part(_part(part, kind), "percentile") if not PERCENT.fullmatch(key)),
     ]
-    if "N" not in names or odd:
+    if odd or not ("N" in names or names >= OF_ANY):
         raise NotThisFormat(
             line, f"{shown_as}{f', {odd[0]:.40}' if odd else ''}", "N, mean, min, max, stddev, percentile"
         )
 
 
-def _bins(parts: Sequence[Mapping[str, Any]], line: int) -> HistogramCounts | None:
+def _bins(parts: Sequence[Any], counts: Sequence[int], line: int) -> HistogramCounts | None:
     """The merged bins of json+; None: a job has none, or not all its requests."""
     merged: Counter[int] = Counter()
-    for part in parts:
-        bins = part.get("bins")
+    for bins, count in zip(parts, counts, strict=True):
         if not isinstance(bins, dict) or not all(BIN.fullmatch(key) and is_count(n) for key, n in bins.items()):
             return None
-        if sum(bins.values()) != part["N"]:
+        if sum(bins.values()) != count:
             return None
         merged.update({int(key): n for key, n in bins.items() if n})
     values = sorted(merged)
