@@ -170,7 +170,8 @@ def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, SetA
     rows = list(Artifact.objects.filter(of_tool | prometheus.ARTIFACTS, run=run))
     attached = [one for one in rows if prometheus.NAME.fullmatch(one.name)]
     held = {one.name: one for one in rows if one not in attached}
-    name, parsed = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
+    contents = {name: artifacts.read_artifact(one) for name, one in held.items()}
+    name, parsed = tool_output.read_kept(tool, contents, run.workload.parameters)
     output = held.get(name)
     problem = ""
     try:

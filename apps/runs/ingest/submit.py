@@ -43,8 +43,8 @@ def format_of(name: str | None, *, output: bytes) -> Submitted:
         raise _invalid("output", str(error), error.remedy) from error
 
 
-def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
-    """Parses `output`. Raises Refused with the first line that does not fit the format."""
+def read(*, chosen: Submitted, output: bytes, parameters: Mapping[str, Any] | None = None) -> SubmittedOutput:
+    """Parses `output`, of a workload of such `parameters`. Raises Refused with the first line that does not fit."""
     _require(bool(output.strip()), "output", f"is empty: send {chosen.made_by}")
     _require(
         len(output) <= limits.ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {limits.ARTIFACT}"
@@ -57,7 +57,7 @@ def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
         chosen.name != formats.OWN or chosen.mapping is not None, "mapping", "is missing: a file of your own needs one"
     )
     try:
-        return chosen.read(output)
+        return chosen.read(output, parameters)
     except formats.NotThisFormat as error:
         raise Refused("output", f"is not an output of {chosen.title}: {error}") from error
 
@@ -218,7 +218,7 @@ def submit(
     """
     uid = uid or uuid4()
     offset = submitted_samples.read(samples, uid=uid).offset or 0.0
-    submitted = read(chosen=chosen, output=output)
+    submitted = read(chosen=chosen, output=output, parameters=workload.parameters)
     files = {chosen.artifact: output, **_series(chosen, submitted, series)}
     if chosen.mapping is not None:
         files[formats.MAPPING] = chosen.mapping

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from apps.runs.tool_output import formats, plain_text, report_values, sysbench_values
 from apps.runs.tool_output.formats import DEFAULT, MAPPING, OWN, SUBMITTED, NotThisFormat, series_for
@@ -36,23 +37,33 @@ def artifact_names(tool: str) -> list[str]:
     return [*found, MAPPING] if tool == SUBMITTED[OWN].tool else list(found)
 
 
-def read(tool: str, content: bytes, *, artifact: str = "", mapping: bytes = b"") -> Output:
-    """Parses output stored under the name `artifact`; empty: in the tool's own format. `mapping`: kept with it."""
+def read(
+    tool: str,
+    content: bytes,
+    *,
+    artifact: str = "",
+    mapping: bytes = b"",
+    parameters: Mapping[str, Any] | None = None,
+) -> Output:
+    """Parses output stored under the name `artifact`; empty: in the tool's own format. `mapping`: kept with it.
+    `parameters`: of its workload."""
     foreign = next((one for one in SUBMITTED.values() if one.artifact == artifact and one.name != DEFAULT), None)
     if foreign is None:
         plain = plain_text.of(content)
         return plain.placed(READERS.get(tool, report_values.read)(plain.content))
     try:
-        return (formats.mapped_again(mapping) if mapping else foreign).read(content).output
+        return (formats.mapped_again(mapping) if mapping else foreign).read(content, parameters).output
     except NotThisFormat as error:
         # Accepted by an older parser.
         return Output(parser=foreign.name, version="", fatal=str(error))
 
 
-def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
-    """Name of the file with the totals ("": none exists), and the parsed content of the files of `artifact_names`."""
+def read_kept(tool: str, contents: Mapping[str, bytes], parameters: Mapping[str, Any]) -> tuple[str, Output]:
+    """Name of the file with the totals ("": none exists), and the parsed content of the files of `artifact_names`.
+    `parameters`: of the workload."""
     name = next((name for name in artifact_names(tool) if name in contents and name != MAPPING), "")
-    parsed = read(tool, contents.get(name, b""), artifact=name, mapping=contents.get(MAPPING, b""))
+    mapping = contents.get(MAPPING, b"")
+    parsed = read(tool, contents.get(name, b""), artifact=name, mapping=mapping, parameters=parameters)
     chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
     apart = series_for(chosen) if chosen else None
     if apart is not None and apart.artifact in contents:

@@ -67,8 +67,9 @@ class Submitted:
     """A format of a run's output. `tool`: the tool of its workloads. `made_by`: the file's source. `parse`: reads its
     plain text. `series_of`: for a format with series, the format of the same tool's totals that they supplement.
     `mark`: how it is recognised where the sender names no format. `states_work`: the output states the workload's
-    parameters. `counts_all`: such series count all transactions of the totals but those of one interval. `mapping`: of
-    the sender, kept beside the file, for a format that needs one; see `formats.mapped`.
+    parameters. `parse_if`: a switch of the workload that the output may not state, and how it is read where the sender
+    says that it was on. `counts_all`: such series count all transactions of the totals but those of one interval.
+    `mapping`: of the sender, kept beside the file, for a format that needs one; see `formats.mapped`.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Submitted:
     mark: FormatMark | None = None
     facts: FormatFacts | None = None
     states_work: bool = False
+    parse_if: tuple[str, Callable[[bytes], SubmittedOutput]] | None = None
     counts_all: bool = False
     mapping: bytes | None = None
 
@@ -88,12 +90,14 @@ class Submitted:
     def artifact(self) -> str:
         return f"{self.name}.{self.extension}"
 
-    def read(self, content: bytes) -> SubmittedOutput:
-        """Parses the file as it came. Raises NotThisFormat."""
-        return held((self.name, self.mapping, content), lambda: self._read(plain_text.of(content)))
+    def read(self, content: bytes, parameters: Mapping[str, Any] | None = None) -> SubmittedOutput:
+        """Parses the file as it came. `parameters`: of its workload. Raises NotThisFormat."""
+        is_on = self.parse_if is not None and (parameters or {}).get(self.parse_if[0]) is True
+        parse = self.parse_if[1] if self.parse_if and is_on else self.parse
+        return held((self.name, self.mapping, is_on, content), lambda: self._read(plain_text.of(content), parse))
 
-    def _read(self, plain: PlainText) -> SubmittedOutput:
-        found = self.parse(plain.content)
+    def _read(self, plain: PlainText, parse: Callable[[bytes], SubmittedOutput]) -> SubmittedOutput:
+        found = parse(plain.content)
         return replace(found, output=plain.placed(found.output))
 
 

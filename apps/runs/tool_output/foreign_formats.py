@@ -1,6 +1,7 @@
 """Formats of the outputs of other load tools than sysbench, with what each is recognised by. Pure."""
 
 from collections.abc import Callable
+from functools import partial
 
 from apps.runs.tool_output import foreign
 from apps.runs.tool_output.declaration import FormatFacts, Submitted, SubmittedOutput, mark
@@ -110,6 +111,7 @@ FOREIGN_FORMATS = (
         *("pgbench", "pgbench", "pgbench", "txt", "what pgbench prints, with 2>&1 for the progress lines of -P"),
         reader("pgbench", pgbench.VERSION, pgbench.parse),
         states_work=True,
+        parse_if=("connect", reader("pgbench", pgbench.VERSION, partial(pgbench.parse, connects=True))),
         mark=mark(
             "“transaction type: …” or “pgbench (15.18 …)”", rb"^(?:transaction type: |pgbench \(|starting vacuum)"
         ),

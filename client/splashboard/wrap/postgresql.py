@@ -34,8 +34,8 @@ IN_WORDS = re.compile(r"(?<!\w)password\s*=\s*('(?:\\.|[^'\\])*'|[^\s']+)\s*")
 @dataclass(frozen=True)
 class PgbenchCommand:
     """`host`: empty for a socket of this machine; `rate`: 1/s; `connection`: psql's arguments for the same database,
-    without its `password`. `log`: what the names of its logs begin with; empty: it writes none, or only some
-    transactions."""
+    without its `password`. `connects`: anew for each transaction. `log`: what the names of its logs begin with; empty:
+    it writes none, or only some transactions."""
 
     clients: int
     jobs: int
@@ -43,6 +43,7 @@ class PgbenchCommand:
     host: str
     port: int
     connection: Sequence[str]
+    connects: bool = False
     log: str = ""
     password: str = field(default="", repr=False)
 
@@ -74,6 +75,7 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
         port=_whole(port, PORT),
         connection=[word for name, text in named if text for word in (name, text)],
         password=password,
+        connects=bool({"-C", "--connect"} & set(given)),
         log=value("-", "log-prefix", "pgbench_log") if {"-l", "--log"} & set(given) and not is_sampled else "",
     )
 

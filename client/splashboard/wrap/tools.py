@@ -223,7 +223,8 @@ def _pgbench(words: Sequence[str]) -> ToolCommand | None:
     if found is None:
         return None
     return ToolCommand(
-        *("pgbench", "pgbench", {}, found.clients),
+        # The report of 13 and older does not state it.
+        *("pgbench", "pgbench", {"connect": True} if found.connects else {}, found.clients),
         host=found.host,
         port=found.port,
         rate=found.rate,

@@ -187,6 +187,10 @@ def test_pgbench_is_recognised_with_its_load_and_server() -> None:
         by_text = find(["pgbench", "-N", database])
         assert by_text is not None
         assert (by_text.host, by_text.port) == ("db2", 99)
+    for connecting in ("-SC", "--connect"):
+        anew = find(["pgbench", connecting, "bench"])
+        assert anew is not None
+        assert anew.parameters == {"connect": True}
     assert find(["pgbench", "-i", "-s", "10"]) is None
     assert find(["pgbench", "--no-such-option"]) is None
 

@@ -188,6 +188,18 @@ def test_threads_have_to_be_stated_where_the_output_does_not_say_them(engineer: 
     assert (answer.status_code, fields_of(answer)) == (422, ["load_level.threads"])
 
 
+@pytest.mark.parametrize(("parameters", "tps"), [({}, 1027.698133), ({"connect": True}, 1027.113842)])
+def test_of_pgbench_13_the_sender_says_whether_each_transaction_connects(
+    engineer: APIClient, parameters: dict[str, Any], tps: float
+) -> None:
+    answer = send(engineer, describe("pgbench", workload={"parameters": parameters}), content("pgbench/version_13.txt"))
+    assert answer.status_code == 201, answer.content
+    assert seal.reseal(run_id=answer.json()["id"])
+    run = engineer.get(answer.json()["api"]).json()
+    assert {one["metric"]: one["value"] for one in run["measurements"]}["client.throughput"] == tps
+    assert Run.objects.get().workload.parameters["connect"] is bool(parameters)
+
+
 def test_the_log_of_one_thread_of_several_is_not_taken_for_the_run(engineer: APIClient) -> None:
     text = content("pgbench/transactions.log")
     answer = send(engineer, describe("pgbench-log"), text)

@@ -139,6 +139,17 @@ def test_the_report_states_the_work(name: str, stated: dict[str, object]) -> Non
     assert read(name).parameters.items() >= stated.items()
 
 
+def test_that_each_transaction_connects_is_stated_only_where_the_report_says_so() -> None:
+    """13 and older print tps with and without the connections, whatever -C."""
+    assert "connect" not in read("version_13").parameters
+    assert read("version_14").parameters["connect"] is False
+    connecting = pgbench.parse(content("pgbench/version_13.txt"), connects=True)
+    assert (values(connecting)["client.throughput"], connecting.unparsed) == (1027.113842, ())
+    assert values(connecting)["client.elapsed"] == round(10279 / 1027.113842, 6)
+    for stated in ("version_14", "connect"):
+        assert pgbench.parse(content(f"pgbench/{stated}.txt"), connects=True) == read(stated)
+
+
 def test_scale_1_of_a_script_of_ones_own_is_not_stated_since_it_is_only_the_default() -> None:
     assert "scale" not in read("weights").parameters
     assert read("weights", ("scaling factor: 1", "scaling factor: 7")).parameters["scale"] == 7

@@ -2,6 +2,7 @@
 
 Wording of 9.4 to 19. Failed and skipped transactions are counted from 15 and 9.4 on. Statement latencies (-r) and the
 figures of single scripts are no values of a run. `latency average = … (including failures)` is not one of transactions.
+Up to 13, nothing shows whether each transaction had a connection of its own (-C): tps is printed with and without them.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from apps.runs.tool_output.parsers.parsed_output import (
     scaled,
 )
 
-VERSION = "1"
+VERSION = "2"
 EXPECTED = "what pgbench prints, “pgbench (15.4)”, “transaction type: …” or “progress: 1.0 s, … tps, …”"
 N, X = rb"\d{1,15}", rb"-?(?:\d{1,15}\.\d{1,6}|nan|NaN)"
 SHARE = rb" \((?:-?\d{1,3}\.\d{1,3}|-?nan|NaN) ?%\)"
@@ -42,6 +43,8 @@ FIGURES = {
     "client.throughput": rb"tps = (?P<x>%s) \((?:without initial connection time|including reconnection times|"
     rb"excluding connections establishing)\)" % X,
 }
+# Of 13 and older: tps where each transaction connects.
+WITH_CONNECTING = re.compile(rb"^tps = (?P<x>%s) \(including connections establishing\)$" % X)
 COMPILED = {metric: re.compile(rb"^" + pattern + rb"$") for metric, pattern in FIGURES.items()}
 LATE = re.compile(
     rb"^number of transactions above the (?P<limit>%s) ms latency limit: (?P<late>%s)(?:/(?P<of>%s))?%s$"
@@ -72,7 +75,7 @@ CLIENT = re.compile(
 ONE = re.compile(rb"\bclient %s\b" % N)
 NOTICE = re.compile(
     rb"^(?:\s*| - .*|starting vacuum.*|number of threads: %s|number of transactions per client: %s|"
-    rb"number of (?:serialization|deadlock|other) failures: .*|tps = .* \(including connections establishing\)|"
+    rb"number of (?:serialization|deadlock|other) failures: .*|"
     rb"latency average(?: =|:) .* ms \(including failures\)|"
     rb"pgbench: client %s (?:repeats|ends) .*|pgbench: setting random seed .*|"
     rb"(?:NOTICE|HINT|DETAIL|LINE \d+): .*|DETAIL: .*|dropping old tables.*|creating .*|generating data .*|"
@@ -100,7 +103,8 @@ class _PgbenchReport:
     late: ParsedValue | None = None
     limit: float | None = None
     scripts: list[tuple[str, int]] = field(default_factory=list)
-    connects: bool = False
+    connects: bool | None = None  # None: not printed
+    with_connecting: ParsedValue | None = None
     in_statements: bool = False
     clock: list[float] = field(default_factory=list)
     intervals: list[dict[str, str]] = field(default_factory=list)
@@ -109,13 +113,16 @@ class _PgbenchReport:
     unparsed: list[str] = field(default_factory=list)
 
 
-def parse(content: bytes) -> ParsedOutput:
-    """Parses the output of one run. Raises NotThisFormat."""
+def parse(content: bytes, *, connects: bool = False) -> ParsedOutput:
+    """Parses the output of one run. `connects`: each transaction had a connection of its own, which the report of 13
+    and older does not state. Raises NotThisFormat."""
     found = _PgbenchReport()
     for line in lines(content):
         _consume(found, line)
     if not (found.banner or found.clock or "transaction type" in found.facts):
         raise first_line(content).refuse(EXPECTED)
+    if connects and found.with_connecting:
+        found.values["client.throughput"] = found.with_connecting
     return _output(found)
 
 
@@ -147,13 +154,15 @@ def _figure(found: _PgbenchReport, line: TextLine) -> bool:
         if match is None:
             continue
         known = True
-        value = number_of(line, match, "x", metric) if b"n" not in match["x"].lower() else None
-        # A number at the end of a line may lack digits.
-        if value is not None and math.isfinite(value.value) and (line.ended or not line.text[-1:].isdigit()):
+        if value := _complete(line, match, metric):
             if metric in found.values:
                 raise line.refuse("the output of one run; this is a second result: send each as a file of its own")
             found.values[metric] = value
-        found.connects |= b"reconnection" in line.text
+        if metric == "client.throughput" and b"excluding" not in line.text:
+            found.connects = b"reconnection" in line.text
+    if match := WITH_CONNECTING.match(line.text):
+        known = True
+        found.with_connecting = _complete(line, match, "client.throughput")
     if match := LATE.match(line.text):
         known = True
         late, of = int(match["late"]), match["of"]
@@ -162,6 +171,13 @@ def _figure(found: _PgbenchReport, line: TextLine) -> bool:
             start, end = line.start + match.start("late"), line.start + match.end("of")
             found.late = ParsedValue("client.late", 100 * late / int(of), start, end)
     return known
+
+
+def _complete(line: TextLine, match: re.Match[bytes], metric: str) -> ParsedValue | None:
+    """The number of a figure; None: it is none, or may lack digits at the end of a file that was cut."""
+    value = number_of(line, match, "x", metric) if b"n" not in match["x"].lower() else None
+    is_whole = line.ended or not line.text[-1:].isdigit()
+    return value if value is not None and math.isfinite(value.value) and is_whole else None
 
 
 def _script(found: _PgbenchReport, text: bytes) -> bool:
@@ -298,8 +314,9 @@ def _parameters(found: _PgbenchReport) -> dict[str, Any]:
         stated["scale"] = scale
     if "query mode" in found.facts:
         stated["mode"] = found.facts["query mode"]
-    if "client.throughput" in found.values:
+    if found.connects is not None:
         stated["connect"] = found.connects
+    if "client.throughput" in found.values:
         tries = _whole(found.facts.get("maximum number of tries"))
         # Without a maximum none is printed, though retries are.
         stated["max_tries"] = (0 if "client.retried.total" in found.values else 1) if tries is None else tries
