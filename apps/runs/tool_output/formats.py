@@ -114,6 +114,14 @@ MACHINE_WORDS = {
     "memory": "Running memory speed test …",
     "fileio": "Extra file open flags: …",
 }
+# Versions, real or imitated.
+MACHINE_FACTS = {
+    **dict.fromkeys(("cpu", "memory"), ("sysbench's tests of the machine", "real")),
+    "fileio": (
+        "sysbench's tests of the machine; 1.1, which prints no time and no number of requests",
+        "real; imitated",
+    ),
+}
 READS_MACHINE = {
     "cpu": "totals and intervals: events/s; latencies",
     "memory": "totals and intervals: MiB/s and operations/s; latencies",
@@ -136,7 +144,7 @@ _ALL = (
             *(kind, f"sysbench {kind}", kind, "txt", f"what sysbench {kind} … run prints"),
             partial(_read_sysbench, kind=kind),
             mark=mark(f"“sysbench 1.0.20 (using …)” and “{MACHINE_WORDS[kind]}”", SYSBENCH, pattern),
-            facts=FormatFacts("sysbench's tests of the machine", "real", READS_MACHINE[kind], commas=BY_LOCALE),
+            facts=FormatFacts(*MACHINE_FACTS[kind], READS_MACHINE[kind], commas=BY_LOCALE),
         )
         for kind, pattern in MACHINE.items()
     ),

@@ -102,7 +102,7 @@ def headlines(parsed: ParsedSysbench) -> list[Headline]:
         if bucket:
             found.setdefault(f"client.latency.p{percent}", bucket)
     values = [Headline(metric, figure.value, figure.start, figure.end) for metric, figure in found.items()]
-    return [*values, _elapsed(parsed)]
+    return [*values, _elapsed(parsed)] if "total_time" in parsed.totals else values
 
 
 def intervals(printed: Iterable[SysbenchInterval]) -> dict[float, dict[str, Number]]:
@@ -147,7 +147,10 @@ def _histogram(parsed: ParsedSysbench) -> SysbenchHistogram | None:
     histogram = parsed.histogram
     if histogram is None or not has_totals(parsed):
         return None
-    events = parsed.totals["events"].value
+    counted = parsed.totals.get("events")
+    if counted is None:
+        return histogram  # fileio of 1.1 does not count
+    events = counted.value
     # Events that end during a checkpoint may be counted on one side of it and be in the histogram of the other.
     tolerance = max(parsed.threads or 0, MOST_ASTRAY * events) if parsed.checkpoints else 0
     return histogram if abs(sum(histogram.counts) - events) <= tolerance else None
@@ -173,7 +176,8 @@ def measured_phase(parsed: ParsedSysbench) -> tuple[float, float] | None:
     For a truncated output: from the last checkpoint, or the start, to the last interval.
     """
     checkpoint = _checkpoint_time(parsed)
-    start = checkpoint.value if checkpoint else 0.0
+    # Where its report has no time: the second at which it was printed.
+    start = checkpoint.value if checkpoint else float(parsed.checkpoints[-1].second) if parsed.checkpoints else 0.0
     if "total_time" in parsed.totals:
         end = parsed.totals["total_time"].value
     elif parsed.intervals:

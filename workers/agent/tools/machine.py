@@ -12,13 +12,11 @@ from workers.agent.tools.program import CLEAN_UP_TIMEOUT, PREPARE_TIMEOUT, Progr
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import machine
 
+# As sysbench 1.0 or 1.1 prints it.
+READS, WRITES = rb"(?:reads/s:|read:  IOPS=) *([0-9.]+)", rb"(?:writes/s:|write: IOPS=) *([0-9.]+)"
 FIGURE = {
-    "rndrd": rb"reads/s: +([0-9.]+)",
-    "seqrd": rb"reads/s: +([0-9.]+)",
-    "rndwr": rb"writes/s: +([0-9.]+)",
-    "seqwr": rb"writes/s: +([0-9.]+)",
-    "seqrewr": rb"writes/s: +([0-9.]+)",
-    "rndrw": rb"writes/s: +([0-9.]+)",
+    **dict.fromkeys(("rndrd", "seqrd"), READS),
+    **dict.fromkeys(("rndwr", "seqwr", "seqrewr", "rndrw"), WRITES),
 }
 
 

@@ -5,7 +5,7 @@ totals and histogram cover only the time since it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
@@ -16,6 +16,7 @@ from apps.runs.tool_output.parsers.sysbench_lines import (
     CHECKPOINT,
     END_OF_REPORT,
     FIGURES,
+    FILES_OF_1_1,
     HEADER,
     INTERVALS,
     MESSAGE,
@@ -24,6 +25,8 @@ from apps.runs.tool_output.parsers.sysbench_lines import (
     with_points,
 )
 
+LAST_OF_FILES = "latency_sum"
+FILE_RATES = ("file_reads_per_second", "file_writes_per_second", "file_fsyncs_per_second")
 PARSER = "sysbench"
 VERSION = "3"
 
@@ -103,10 +106,10 @@ class ParsedSysbench:
 
     @property
     def complete(self) -> bool:
-        return {"total_time", "events", "latency_sum", "thread_events_avg"} <= self.totals.keys() | (
-            # Without events, no latency is reported.
-            {"latency_sum"} if "events" in self.totals and self.totals["events"].value == 0 else set()
-        )
+        needed = {"total_time", "events", "latency_sum", "thread_events_avg"}
+        if "events" in self.totals and self.totals["events"].value == 0:
+            needed.remove("latency_sum")  # without events, no latency is reported
+        return needed <= self.totals.keys() or _has_files_of_1_1(self.totals)
 
     @property
     def has_known_lines(self) -> bool:
@@ -213,7 +216,8 @@ class _Reader:
         for pattern, names in INTERVALS:
             if found := pattern.match(line):
                 last = self.intervals[-1].second if self.intervals else 0
-                if END_OF_REPORT in self.totals and int(found["second"]) < last:
+                has_ended = END_OF_REPORT in self.totals or _has_files_of_1_1(self.totals)
+                if has_ended and int(found["second"]) < last:
                     self.second_run = self.second_run or start
                 self._add_interval(found, names)
                 return True
@@ -267,7 +271,7 @@ class _Reader:
                     if self.section is self.totals and key in self.totals and self.totals[key].value != number:
                         self.second_run = self.second_run or start
                     self.section[key] = OutputNumber(number, start + found.start(group), start + found.end(group))
-            if names[0] == END_OF_REPORT:
+            if names[0] == END_OF_REPORT or (names[0] == LAST_OF_FILES and _has_files_of_1_1(self.section)):
                 self.section = self.totals
             return True
         return False
@@ -332,9 +336,16 @@ def _number(text: bytes) -> float | None:
     return float(text) if b"." in text else int(text)
 
 
+def _has_files_of_1_1(figures: Mapping[str, OutputNumber]) -> bool:
+    """Whether they are a whole report of fileio of 1.1, which has neither time nor events."""
+    return {FILES_OF_1_1, LAST_OF_FILES} <= figures.keys()
+
+
 def _drop_latency_of_nothing(figures: dict[str, OutputNumber]) -> None:
     """Drops the latencies that sysbench prints even without events."""
-    events = figures.get("events")
-    if events is not None and events.value == 0:
-        for name in [name for name in figures if name.startswith("latency_")]:
+    # Without the last of them, a report of 1.1's fileio is not whole.
+    kept = LAST_OF_FILES if FILES_OF_1_1 in figures else ""
+    done = [figures[name].value for name in (FILE_RATES if kept else ("events",)) if name in figures]
+    if done and not any(done):
+        for name in [name for name in figures if name.startswith("latency_") and name != kept]:
             del figures[name]

@@ -2,8 +2,10 @@
 
 import re
 
-# A comma between digits is a decimal one where sysbench prints its total time with it: in a locale, or after pasting.
-COMMAS = re.compile(rb"^ {4}(?:total time|time elapsed): +\d+,\d{4}s|^\[ \d+s \] .*\d,\d\d", re.MULTILINE)
+# A comma between digits is a decimal one where sysbench prints time or rates with it: in a locale, or after pasting.
+COMMAS = re.compile(
+    rb"^ {4}(?:total time|time elapsed): +\d+,\d{4}s|^\[ \d+s \] .*\d,\d\d|^ {9}read: +IOPS=\d+,\d\d ", re.MULTILINE
+)
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d)")
 # With exactly the decimals of sysbench's format, so that a truncated line is not read as a smaller number.
 # No number of sysbench's has more digits; Python refuses to read 5,000.
@@ -33,6 +35,7 @@ INTERVALS: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
     )
 )
 
+FILES_OF_1_1 = "file_read_mb_per_second"  # printed by fileio of 1.1 alone
 PER_SECOND = rb" +%s +\(%s per sec\.\)" % (I, N)
 FIGURES: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
     (re.compile(rb"^" + pattern + rb"$"), names)
@@ -65,6 +68,16 @@ FIGURES: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
         (rb" {4}fsyncs/s: +" + N, ("file_fsyncs_per_second",)),
         (rb" {4}read, MiB/s: +" + N, ("file_read_mib_per_second",)),
         (rb" {4}written, MiB/s: +" + N, ("file_written_mib_per_second",)),
+        # Version 1.1, which prints latencies after them and nothing more.
+        (
+            rb" {9}read: +IOPS=%s %s MiB/s \(%s MB/s\)" % (N, N, N),
+            ("file_reads_per_second", "file_read_mib_per_second", FILES_OF_1_1),
+        ),
+        (
+            rb" {9}write: +IOPS=%s %s MiB/s \(%s MB/s\)" % (N, N, N),
+            ("file_writes_per_second", "file_written_mib_per_second", ""),
+        ),
+        (rb" {9}fsync: +IOPS=" + N, ("file_fsyncs_per_second",)),
     )
 )
 

@@ -68,6 +68,46 @@ def test_the_second_of_a_checkpoint_has_no_rates_of_files() -> None:
     assert set(second.values.values()) == {None}
 
 
+FILES_OF_1_1 = (DATA / "outputs" / "sysbench" / "fileio_1_1.txt").read_bytes()
+
+
+def test_fileio_of_sysbench_1_1_is_read_though_it_prints_neither_time_nor_events() -> None:
+    read = SUBMITTED["fileio"].read(FILES_OF_1_1)
+    assert (read.output.complete, read.output.unparsed, read.threads) == (True, (), 1)
+    older = SUBMITTED["fileio"].read(MACHINE["fileio"]).output
+    values = {one.metric: one.value for one in read.output.headlines}
+    assert values == {one.metric: one.value for one in older.headlines if one.metric != "client.elapsed"}
+    assert FILES_OF_1_1[read.output.headlines[0].byte_start :].startswith(b"39659.51 619.68 MiB/s")
+    assert (read.output.measured, read.output.intervals) == ((0.0, 2.0), older.intervals)
+    commas = re.sub(rb"(?<=\d)\.(?=\d{2})", b",", FILES_OF_1_1[FILES_OF_1_1.index(b"Throughput:") :])
+    assert parser.parse(commas).totals.keys() == parser.parse(FILES_OF_1_1).totals.keys()
+
+
+def test_fileio_of_sysbench_1_1_is_complete_from_its_last_line_on() -> None:
+    last = FILES_OF_1_1.index(b"sum:")
+    for cut in range(len(FILES_OF_1_1)):
+        is_whole = cut > FILES_OF_1_1.index(b"\n", last)
+        assert tool_output.read("fileio", FILES_OF_1_1[:cut]).complete == is_whole, cut
+
+
+def test_a_checkpoint_of_sysbench_1_1_begins_what_its_totals_of_files_cover() -> None:
+    report = FILES_OF_1_1[FILES_OF_1_1.index(b"Throughput:") :]
+    early = b"[ 1s ] Checkpoint report:\n" + report.replace(b"39659.51", b"11111.11")
+    text = FILES_OF_1_1.replace(b"[ 2s ]", early + b"[ 2s ]")
+    read = tool_output.read("fileio", text)
+    assert (read.complete, read.measured) == (True, (1.0, 2.0))
+    assert next(one.value for one in read.headlines if one.metric == "client.file_reads") == 39659.51
+    assert parser.parse(text).second_run == 0
+    assert parser.parse(FILES_OF_1_1 + FILES_OF_1_1).second_run == len(FILES_OF_1_1)
+
+
+def test_a_test_of_files_that_did_nothing_has_no_latency() -> None:
+    idle = re.sub(rb"IOPS=\d+\.\d\d", b"IOPS=0.00", FILES_OF_1_1)
+    read = tool_output.read("fileio", idle)
+    assert read.complete
+    assert not [one for one in read.headlines if one.metric.startswith("client.latency")]
+
+
 MACHINE = {kind: (DATA / "outputs" / "sysbench" / f"{kind}.txt").read_bytes() for kind in ("cpu", "memory", "fileio")}
 
 

@@ -139,6 +139,15 @@ def test_the_machine_of_a_remote_database_is_not_measured_from_afar(tool: Machin
     assert tool.data_set({}).tables == ()
 
 
+@pytest.mark.parametrize("printed", ["fileio", "fileio_1_1"])
+def test_requests_of_the_requested_kind_are_counted_as_sysbench_1_0_and_1_1_print_them(printed: str) -> None:
+    system = SystemConfig("s", "s", "mariadb", "box", ServerAddress(), "u", "", "s", (), {})
+    output = DATA / "outputs" / "sysbench" / f"{printed}.txt"
+    for mode, rate in (("rndrd", "39659.5"), ("seqwr", "26439.7")):
+        (check,) = FileIO().verify(Finished(system, "s", {"mode": mode}, output, before={}, after={}))
+        assert (check.held, rate in check.label) == (True, True)
+
+
 def test_the_mean_time_of_writes_leaves_reads_and_commits_out() -> None:
     found = [
         Digest("UPDATE `t` SET `k` = ?", 10, 20.0, 10),
