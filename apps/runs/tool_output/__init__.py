@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from apps.runs.storage.codec import Number
 from apps.runs.tool_output import formats, plain_text, report_values, sysbench_values
 from apps.runs.tool_output.formats import DEFAULT, MAPPING, OWN, SUBMITTED, NotThisFormat, series_for
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution, moved
@@ -67,9 +68,17 @@ def read_kept(tool: str, contents: Mapping[str, bytes], parameters: Mapping[str,
     chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
     apart = series_for(chosen) if chosen else None
     if apart is not None and apart.artifact in contents:
-        series = read(tool, contents[apart.artifact], artifact=apart.artifact).intervals
+        series = _covered(read(tool, contents[apart.artifact], artifact=apart.artifact), parsed)
         parsed = replace(parsed, intervals=series or parsed.intervals)  # a log may be too short for any
     return name, parsed
+
+
+def _covered(series: Output, totals: Output) -> Mapping[float, Mapping[str, Number]]:
+    """The intervals, with rates of the last one if the totals cover it to its end."""
+    end = max(series.intervals, default=0.0)
+    if not series.tail or totals.measured is None or totals.measured[1] < end:
+        return series.intervals
+    return {**series.intervals, end: {**series.intervals[end], **series.tail}}
 
 
 def live(lines: str) -> Output:

@@ -25,6 +25,7 @@ def output_of(parsed: ParsedOutput, *, parser: str, version: str) -> Output:
             for value in (*parsed.values, *_error_rate(parsed))
         ),
         intervals=_intervals(parsed),
+        tail=parsed.tail,
         measured=parsed.measured,
         distributions=tuple(
             ReadDistribution(one.metric, *(parsed.measured or (0.0, 0.0)), one.counts, one.start, one.end)

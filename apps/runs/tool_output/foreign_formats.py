@@ -104,7 +104,9 @@ FOREIGN_FORMATS = (
         ),
         facts=FormatFacts(
             *("`*.results.csv`, `*.samples.csv`", "imitated"),
-            *("throughput and latencies of each window", "percentiles over all windows", OF_JVM),
+            "throughput and latencies of each window",
+            "percentiles over all windows; the last window's throughput, unless the summary's time covers the window",
+            OF_JVM,
         ),
     ),
     Submitted(

@@ -38,7 +38,8 @@ class ReadDistribution:
 
 @dataclass(frozen=True)
 class Output:
-    """An output parsed by `version` of `parser`. `intervals`: end of interval -> metric -> rate or gauge value.
+    """An output parsed by `version` of `parser`. `intervals`: end of interval -> metric -> rate or gauge value. `tail`:
+    rates of the last interval, if it is whole.
     `measured`: time covered by the totals, or by the intervals of a truncated output; None: neither. `complete`: has
     totals. `fatal`: the tool's message about its early end, or empty. `failures`: labels of the tool's own checks that
     failed. `described`: metrics whose unit and direction the sender stated.
@@ -52,6 +53,7 @@ class Output:
     failures: tuple[str, ...] = ()
     headlines: tuple[Headline, ...] = ()
     intervals: Mapping[float, Mapping[str, Number]] = field(default_factory=dict)
+    tail: Mapping[str, Number] = field(default_factory=dict)
     measured: tuple[float, float] | None = None
     distributions: tuple[ReadDistribution, ...] = ()
     events: tuple[EventMessage, ...] = ()

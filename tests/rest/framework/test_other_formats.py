@@ -38,7 +38,7 @@ FILES = {
     "mysqlslap": ("mysqlslap/innodb_t4.csv", "client.execution_time.avg", 0.018, "s"),
     "hammerdb": ("hammerdb/mariadb.log", "server.transactions.per_minute", 28676.0, "transactions/min"),
     "benchbase-summary": ("benchbase/tpcc.summary.json", "client.latency.p99", 31.007, "ms"),
-    "benchbase-windows": ("benchbase/tpcc.samples.csv", "client.throughput", 425.0, "transactions/s"),
+    "benchbase-windows": ("benchbase/tpcc.samples.csv", "client.throughput", 419.0, "transactions/s"),
     "pgbench": ("pgbench/select.txt", "client.throughput", 3227.502644, "transactions/s"),
     "pgbench-log": ("pgbench/aggregated.log", "client.throughput", 947.0, "transactions/s"),
     "fio": ("fio/randrw.json", "client.file_read.latency.p99", 7.569408, "ms"),

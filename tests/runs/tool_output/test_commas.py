@@ -73,8 +73,8 @@ def test_cells_of_a_window_that_are_not_what_benchbase_prints_are_not_joined(row
 
 def test_a_window_without_requests_keeps_its_columns_with_decimal_commas() -> None:
     head = b"Time (seconds),Throughput (requests/second),Average Latency (millisecond)\n"
-    found = benchbase.parse_csv(head + b"0,421,400,9,480\n5,0,000,NaN\n")
-    assert dict(found.series) == {"client.throughput": (421.4, 0.0), "client.latency.avg": (9.48, None)}
+    found = benchbase.parse_csv(head + b"0,421,400,9,480\n5,0,000,NaN\n10,84,000,9,520\n")
+    assert dict(found.series) == {"client.throughput": (421.4, 0.0, None), "client.latency.avg": (9.48, None, 9.52)}
 
 
 @pytest.mark.parametrize("change", [(b"Avg=3021.44", b"Avg=3,021"), (b"1437.04 current", b"1,437 current")])

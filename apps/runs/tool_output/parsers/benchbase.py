@@ -23,7 +23,7 @@ from apps.runs.tool_output.parsers.parsed_output import (
     scaled,
 )
 
-VERSION = "1"
+VERSION = "2"
 SUMMARY_EXPECTED = "BenchBase's summary.json, an object with “Throughput (requests/second)” and “Latency Distribution”"
 CSV_EXPECTED = "the header of BenchBase's results.csv or samples.csv, “Time (seconds),…”"
 HISTOGRAMS_EXPECTED = "BenchBase's histograms.json, an object with “completed”, “aborted”, “rejected” and “unexpected”"
@@ -203,24 +203,28 @@ def _windows(
         )
     (length,) = lengths
     place, _ = columns["client.throughput"]
-    first, last = rows[0][0].start, rows[-1][0].start + len(rows[-1][0].text)
-    rate = math.fsum(scaled(cells[place]) for _, cells in rows) / len(rows)
+    # BenchBase divides by the length of a window, however short the last is, in which the run ended.
+    whole = rows[:-1]
+    first, last = whole[0][0].start, whole[-1][0].start + len(whole[-1][0].text)
+    rate = math.fsum(scaled(cells[place]) for _, cells in whole) / len(whole)
     values = [ParsedValue("client.throughput", rate, first, last)]
     total = columns.get("client.transactions")
     if total is not None:
-        done = math.fsum(scaled(cells[total[0]]) for _, cells in rows)
+        done = math.fsum(scaled(cells[total[0]]) for _, cells in whole)
         values.append(ParsedValue("client.transactions", done, first, last))
-    span = length * len(rows)
+    series = {
+        metric: tuple(_sample(cells[place], per) for _, cells in rows)
+        for metric, (place, per) in columns.items()
+        if metric != "client.transactions"
+    }
+    *rates, tail = series["client.throughput"]
     return ParsedOutput(
         values=tuple(values),
         # Windows are labelled by their start, samples by the end of their interval.
         clock=tuple(start - starts[0] + length for start in starts),
-        series={
-            metric: tuple(_sample(cells[place], per) for _, cells in rows)
-            for metric, (place, per) in columns.items()
-            if metric != "client.transactions"
-        },
-        measured=(0.0, span),
+        series={**series, "client.throughput": (*rates, None)},
+        tail={"client.throughput": tail},
+        measured=(0.0, length * len(whole)),
     )
 
 

@@ -81,6 +81,7 @@ class ParsedOutput:
     """Content of one output. `reason`: why the result is incomplete; empty: complete.
 
     `clock`: s on the tool's clock, one per sample of `series` (metric -> values in the metric's unit; None: no value).
+    `tail`: what rates of the last sample are if its interval is whole, which the file does not show.
     `measured`: time covered by the headline values, on the same clock. This, `threads`, `rate` (1/s) and `repetition`
     are as stated in the output.
     `parameters`: of the workload, as stated in the output. `is_rated`: whether a rate limited the load; None: not
@@ -95,6 +96,7 @@ class ParsedOutput:
     values: tuple[ParsedValue, ...] = ()
     clock: tuple[float, ...] = ()
     series: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    tail: Mapping[str, float | None] = field(default_factory=dict)
     events: tuple[ToolMessage, ...] = ()
     unparsed: tuple[str, ...] = ()
     measured: tuple[float, float] | None = None

@@ -228,13 +228,6 @@ def test_a_latency_in_a_unit_that_nobody_knows_is_refused_and_not_guessed() -> N
     assert refused.value.line == 16
 
 
-def test_a_window_without_a_request_has_no_latency() -> None:
-    found = parsed("benchbase/tpcc.results.csv")
-    assert found.series["client.latency.p95"] == (21.702, 21.2, None)
-    assert found.series["client.throughput"][2] == 0
-    assert found.clock == (5.0, 10.0, 15.0)
-
-
 def test_a_summary_of_a_run_that_did_not_reach_its_end_is_no_result() -> None:
     found = parsed("benchbase/tpcc.summary.json", ('"EXIT"', '"ERROR"'))
     assert found.reason == "BenchBase ended in state ERROR"
