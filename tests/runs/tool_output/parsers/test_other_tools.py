@@ -323,6 +323,33 @@ def test_samples_of_two_events_are_not_added() -> None:
         perf.parse_script(text)
 
 
+CYCLES = b"db 7 1.000:   300 cycles: \n\t aa f+0x1 (/bin/db)\n\t ab g+0x2 (/bin/db)\n\n"
+SWITCH = (
+    b"db 7 [000] 1.050: sched:sched_switch: prev_comm=db prev_pid=7 ==> next_comm=swapper/0 next_pid=0\n"
+    b"\tffffffff810 schedule+0x1 ([kernel.kallsyms])\n\t ab g+0x2 (/bin/db)\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    "other", [SWITCH, b"              db     7 [000]     1.050: sched:sched_switch: prev_comm=db\n"]
+)
+def test_samples_of_a_tracepoint_with_its_fields_are_not_added_to_those_of_cycles(other: bytes) -> None:
+    with pytest.raises(NotThisFormat, match=r"several events \(cycles, sched:sched_switch\)"):
+        perf.parse_script(CYCLES + other)
+    assert perf.parse_script(SWITCH).rows == (
+        (100.0, 100.0, "schedule", "[kernel.kallsyms]"),
+        (0.0, 100.0, "g", "db"),
+    )
+
+
+def test_frames_below_a_heading_that_is_not_known_belong_to_no_stack() -> None:
+    found = perf.parse_script(CYCLES + b"db 7, of another kind\n\t ac h+0x1 (/bin/db)\n\n" + CYCLES)
+    assert (found.rows, found.unparsed) == (perf.parse_script(CYCLES).rows, ("db 7, of another kind",))
+    # A line that is no frame ends no stack.
+    within = CYCLES.replace(b"\t ab", b"\t odd\n\t ab")
+    assert perf.parse_script(within).rows == perf.parse_script(CYCLES).rows
+
+
 def test_hammerdbs_response_times_and_benchbases_outcomes_become_tables() -> None:
     assert table("hammerdb/timing.json").rows[0] == (
         *("NEWORD", 24690, 7.083, 6.993),

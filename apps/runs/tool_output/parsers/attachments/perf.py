@@ -14,7 +14,7 @@ from apps.runs.tool_output.parsers.parsed_output import (
     shown,
 )
 
-VERSION = "1"
+VERSION = "2"
 ROWS_KEPT = 200
 REPORT_EXPECTED = "perf report's heading, “# Overhead  Command …” or “# Children  Self  Command …”"
 SCRIPT_EXPECTED = "a sample of perf script, “command pid time: [period] event:”"
@@ -113,9 +113,10 @@ def _first(content: bytes, expected: str) -> NotThisFormat:
 # ---------------------------------------------------------------- perf script
 
 # A command may have spaces. What repeats gives nothing back, so that a line takes time in proportion to its length.
+# A tracepoint has fields after its name; a sample without a stack begins with spaces.
 SAMPLE = re.compile(
-    rb"^(?P<command>\S++(?: ++\S++)*?) ++(?P<pid>-?\d+)(?:/\d+)? +(?:\[\d+\] +)?(?:[\d.]+: +)"
-    rb"(?:(?P<period>\d{1,18}) +)?(?P<event>[\w:./,=\-]*[\w/]):? *$"
+    rb"^ *+(?P<command>\S++(?: ++\S++)*?) ++(?P<pid>-?\d+)(?:/\d+)? +(?:\[\d+\] +)?(?:[\d.]+: +)"
+    rb"(?:(?P<period>\d{1,18}) +)?(?P<event>[\w:./,=\-]*[\w/])(?::? *$|: +\S)"
 )
 FRAME = re.compile(rb"^(?=.*\)$)\t? *(?P<address>[0-9a-f]+) (?P<symbol>.+?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
 FOLDED_COLUMNS = (
@@ -133,6 +134,7 @@ def parse_script(content: bytes) -> OutputTable:
     events: Counter[str] = Counter()
     stack: list[tuple[str, str]] = []
     weight, samples, unparsed = 0, 0, list[str]()
+    is_open = False  # from a sample's heading to the end of its stack
 
     def close() -> None:
         if stack:
@@ -145,15 +147,19 @@ def parse_script(content: bytes) -> OutputTable:
             break  # cut off
         if found := SAMPLE.match(line.text):
             close()
-            weight, samples = int(found["period"] or 1), samples + 1
+            weight, samples, is_open = int(found["period"] or 1), samples + 1, True
             events[shown(found["event"])] += 1
         elif found := FRAME.match(line.text):
             if not samples:
                 raise line.refuse(SCRIPT_EXPECTED)
-            stack.append((shown(found["symbol"]), shown(found["object"]).rpartition("/")[2]))
+            if is_open:
+                stack.append((shown(found["symbol"]), shown(found["object"]).rpartition("/")[2]))
+        elif not line.text.strip():
+            is_open = False
         elif line.text.strip() and not line.text.startswith(b"#"):
             if not samples:
                 raise line.refuse(SCRIPT_EXPECTED)
+            is_open &= line.text[:1].isspace()
             unparsed.append(line.shown)
     close()
     whole = sum(itself.values())
