@@ -134,7 +134,7 @@ FOREIGN_FORMATS = (
         series_of="pgbench",
         counts_all=True,
         facts=FormatFacts(
-            *("`pgbench --log`, with or without `--aggregate-interval`", "real"),
+            *("`pgbench --log`, with or without `--aggregate-interval`", "real; imitated: 14"),
             "per interval or second: tps, latency mean, deviation, maximum (single transactions: p50, p95, p99), lag, "
             "skipped, failed, retries",
             "the log's first interval gives no rate: it is not whole",
