@@ -34,8 +34,9 @@ def look(*, run_id: int) -> bool:
     if run is None:
         return False
     if run.outcome == Run.Outcome.SUCCEEDED:
-        recheck_queue.add([run.system])
         follow.follow_run(run_id)
+        # After the trend: one that fails is tried again and again, the release would be compared each time.
+        recheck_queue.add([run.system])
     # Last, so that the sweep repeats an analysis that failed.
     state = {"sealed_at": run.sealed_at, "is_excluded": run.is_excluded}
     Looked.objects.update_or_create(run=run, defaults=state)

@@ -15,6 +15,7 @@ from apps.comparison.comparability.acknowledgements import acknowledge
 from apps.regressions import look, thresholds
 from apps.regressions.findings import review
 from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending
+from apps.regressions.trends import follow
 from apps.rig import services
 from apps.runs.models import Run
 from apps.runs.quality import exclusion
@@ -165,6 +166,24 @@ def test_a_release_that_cannot_be_compared_stays_marked_and_holds_no_other_up(mo
     look.check_pending()
     assert [mark.release.version for mark in Pending.objects.all()] == [NEW]
     assert CheckedRelease.objects.filter(release__version="10.11.21").exists()
+
+
+def test_a_run_whose_trend_fails_does_not_have_its_release_compared_at_each_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    two_releases()
+
+    def failing(run_id: int) -> None:
+        raise RuntimeError("broken")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(follow, "follow_run", failing)
+        for run in look.due():
+            with pytest.raises(RuntimeError):
+                look.look(run_id=run)
+        assert (look.check_pending(), len(look.due())) == (0, 6)
+    look_at_all()
+    assert CheckedRelease.objects.get(release=a_release(NEW)).result == "regression"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
@@ -183,11 +184,20 @@ def merge_target(finding: Finding) -> Finding:
 
 
 def _known(detected: Sequence[DetectedChange]) -> dict[tuple[Any, ...], Change]:
-    found = Change.objects.select_related("finding").filter(
-        kind__in={each.kind for each in detected},
+    """The stored changes among `detected`, by key. One in a trend is known by its run, whose place another system of
+    the release may have taken since."""
+    kinds = {each.kind for each in detected}
+    placed = Q(
+        kind__in=kinds - {Change.Kind.HISTORY},
         system__in={each.system for each in detected},
         workload__in={each.workload for each in detected},
     )
+    in_trends = Q(
+        kind=Change.Kind.HISTORY,
+        history__in={each.history for each in detected},
+        first_run__in={each.first_run for each in detected},
+    )
+    found = Change.objects.select_related("finding").filter(placed | in_trends)
     return {key_of(change): change for change in found}
 
 
