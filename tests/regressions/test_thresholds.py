@@ -104,6 +104,23 @@ def test_what_was_tried_happens_once_it_is_kept(workload: int) -> None:
     assert Finding.objects.get().changes.filter(gone_at=None).count() == 2
 
 
+def test_a_trend_that_fails_keeps_no_other_waiting(workload: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(0.05)
+    broken = Trend.objects.earliest("pk").pk
+    follow_trend = follow.follow_trend
+
+    def failing(trend_id: int) -> list[Finding]:
+        if trend_id == broken:
+            raise RuntimeError("broken")
+        return follow_trend(trend_id)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(follow, "follow_trend", failing)
+        assert [follow.follow_rest(most=1) for _ in range(2)] == [1, 0]
+    assert list(Trend.objects.filter(past_hash="").values_list("pk", flat=True)) == [broken]
+    assert follow.follow_rest(most=1) == 1
+
+
 def test_a_more_particular_threshold_is_not_overridden(workload: int) -> None:
     keep(0.01, workload=workload)
     tried = queries.preview(workload=None, metric=None, smallest=0.5, significant=1e-6)

@@ -4,6 +4,7 @@ Detection uses indices in a series; here they are mapped to runs, which are stab
 """
 
 import hashlib
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from apps.regressions.models import Change, Finding, Trend
 from apps.regressions.trends import series as trends_series
 from apps.regressions.trends.series import TrendSeries
 from apps.runs.models import Run
+
+log = logging.getLogger(__name__)
 
 RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
 # Followed beside a workload's primary metric.
@@ -60,12 +63,19 @@ def _follow_metric(run: Run, metric: Metric) -> list[Finding]:
 
 def follow_rest(*, most: int) -> int:
     """Analyse up to `most` trends with changed thresholds or another version of the rules again; returns their
-    number."""
+    number. One that fails stays due and does not count, so that it keeps no other waiting."""
     by_others = Q(past_hash="") | ~Q(rules=detection.RULES)
-    due = Trend.objects.filter(by_others, analysed__gt=0).order_by("pk").values_list("pk", flat=True)[:most]
-    for trend_id in (ids := list(due)):
-        follow_trend(trend_id)
-    return len(ids)
+    done = 0
+    for trend_id in Trend.objects.filter(by_others, analysed__gt=0).order_by("pk").values_list("pk", flat=True):
+        if done == most:
+            break
+        try:
+            follow_trend(trend_id)
+        except Exception:
+            log.exception("trend %s could not be analysed again", trend_id)
+        else:
+            done += 1
+    return done
 
 
 @transaction.atomic
