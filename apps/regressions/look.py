@@ -28,12 +28,13 @@ REMEMBERED = timedelta(days=1)
 
 def look(*, run_id: int) -> bool:
     """Analyse a complete run: its trend, and queue its release. Idempotent. False: the run is not complete, or is
-    synthetic or an example."""
+    synthetic or an example. Failed runs change nothing, unless they may have counted when they were looked at before
+    (sealed again)."""
     runs = Run.objects.select_related("system__release", "system__hardware_class")
     run = runs.filter(pk=run_id, state=Run.State.SEALED, provenance__in=MEASURED).first()
     if run is None:
         return False
-    if run.outcome == Run.Outcome.SUCCEEDED:
+    if run.outcome == Run.Outcome.SUCCEEDED or Looked.objects.filter(run=run).exists():
         follow.follow_run(run_id)
         # After the trend: one that fails is tried again and again, the release would be compared each time.
         recheck_queue.add([run.system])

@@ -14,7 +14,7 @@ from apps.comparison import compare as comparison_compare
 from apps.comparison.comparability.acknowledgements import acknowledge
 from apps.regressions import look, thresholds
 from apps.regressions.findings import review
-from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending
+from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending, Trend
 from apps.regressions.trends import follow
 from apps.rig import services
 from apps.runs.models import Run
@@ -29,7 +29,7 @@ from tests.regressions.releases.released import (
     the_hardware,
     two_releases,
 )
-from tests.support.builders import a_run, a_user, a_workload
+from tests.support.builders import a_metric, a_run, a_user, a_workload
 from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
@@ -148,6 +148,23 @@ def test_a_run_is_looked_at_again_once_it_was_sealed_again_and_not_before() -> N
     assert look.due() == []
     Run.objects.filter(pk=run.pk).update(sealed_at=run.ended_at)
     assert look.due() == [run.pk]
+
+
+def test_a_run_that_is_sealed_again_as_a_failure_no_longer_counts_in_trend_gate_and_finding() -> None:
+    _, new = two_releases()
+    latency = a_metric("client.latency.p95", direction="lower", unit="ms")
+    failed = measure(new, SLOWER, metrics={latency.key: 5.0}, day=5)
+    look_at_all()
+    assert [trend.analysed for trend in Trend.objects.order_by("metric__direction")] == [9, 3]
+    slow = list(Run.objects.filter(system=new).exclude(pk__in=[run.pk for run in failed]))
+    for run in (*failed, *slow):
+        run.measurements.all().delete()
+        Run.objects.filter(pk=run.pk).update(outcome="failed", reason="no totals", sealed_at=run.ended_at)
+    look_at_all()
+    assert [trend.analysed for trend in Trend.objects.order_by("metric__direction")] == [3, 0]
+    assert CheckedRelease.objects.get(release=a_release(NEW)).result == "cannot tell"
+    finding = Finding.objects.get()
+    assert (finding.state, finding.verdict) == ("verify", "gone")
 
 
 def test_a_release_that_cannot_be_compared_stays_marked_and_holds_no_other_up(monkeypatch: pytest.MonkeyPatch) -> None:

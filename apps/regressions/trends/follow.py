@@ -32,28 +32,30 @@ LATENCY = "client.latency.p95"
 
 
 def follow_run(run_id: int) -> list[Finding]:
-    """Analyse the trends of a run again, whether the run counts or was excluded: of the primary metric and, if it was
-    measured, of the latency. Returns the changed findings. Idempotent, also on two workers at once. Synthetic runs
+    """Analyse the trends of a run again, whether the run counts or not: of the primary metric and, if it was measured,
+    of the latency. Returns the changed findings. Idempotent, also on two workers at once. Synthetic runs
     count only in trends without measured ones, and only if this is called for them."""
     run = Run.objects.select_related("system__release", "workload").filter(pk=run_id).first()
     if run is None:
         return []
-    followed = Q(pk=run.workload.primary_metric_id)
-    if run.provenance in trends_series.MEASURED:
-        followed |= Q(key=LATENCY, pk__in=run.measurements.values("metric"))
-    metrics = Metric.objects.filter(followed).exclude(direction=Metric.Direction.NEUTRAL).order_by("pk")
-    return list({finding.pk: finding for metric in metrics for finding in _follow_metric(run, metric)}.values())
-
-
-def _follow_metric(run: Run, metric: Metric) -> list[Finding]:
     key: dict[str, Any] = {
         "platform_id": run.system.release.platform_id,
         "hardware_class_id": run.system.hardware_class_id,
         "settings_hash": run.system.settings_hash,
         "workload_id": run.workload_id,
         "load_level_id": run.load_level_id,
-        "metric_id": metric.pk,
     }
+    followed = Q(pk=run.workload.primary_metric_id)
+    if run.provenance in trends_series.MEASURED:
+        # A run sealed again as a failure may have lost the latency that is in a trend.
+        measured, stored = run.measurements.values("metric"), Trend.objects.filter(**key).values("metric")
+        followed |= Q(key=LATENCY) & (Q(pk__in=measured) | Q(pk__in=stored))
+    metrics = Metric.objects.filter(followed).exclude(direction=Metric.Direction.NEUTRAL).order_by("pk")
+    findings = [finding for metric in metrics for finding in _follow_metric(run, {**key, "metric_id": metric.pk})]
+    return list({finding.pk: finding for finding in findings}.values())
+
+
+def _follow_metric(run: Run, key: Mapping[str, Any]) -> list[Finding]:
     counts = (run.state, run.outcome, run.is_excluded) == (Run.State.SEALED, Run.Outcome.SUCCEEDED, False)
     trend = Trend.objects.filter(**key).first()
     if trend is None and counts:
