@@ -7,7 +7,7 @@ Runs under one lock, so that two workers with the same runs do not create duplic
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -135,7 +135,7 @@ def settle(
             setattr(change, name, value)
         change.judged_at, change.gone_at = now, None
         decided = change.accepted_ratio
-        if has_grown := change.finding.state in DECIDED and _is_beyond_decided(change):
+        if has_grown := change.finding.state in DECIDED and is_beyond(decided, change):
             # Reported once.
             change.accepted_ratio = change.ratio
         change.save()
@@ -174,6 +174,28 @@ def summarise(finding: Finding, changes: Sequence[Change]) -> None:
     sizes = [abs(change.ratio - 1) for change in worst if change.ratio is not None]
     finding.largest = max(sizes, default=None)
     finding.title = titles.title(finding, holding or changes)
+
+
+class Sized(Protocol):
+    """A change, or the row of a comparison: its verdict and interval."""
+
+    @property
+    def verdict(self) -> str: ...
+
+    @property
+    def low(self) -> float | None: ...
+
+    @property
+    def high(self) -> float | None: ...
+
+
+def is_beyond(decided: float | None, now: Sized) -> bool:
+    """Whether `now` is significantly worse, by more than MARGIN, than the ratio that people decided about."""
+    if decided is None or now.verdict != Change.Verdict.WORSE or now.low is None or now.high is None:
+        return False
+    if decided < 1:
+        return now.high < decided / (1 + MARGIN)
+    return now.low > decided * (1 + MARGIN)
 
 
 def merge_target(finding: Finding) -> Finding:
@@ -224,16 +246,6 @@ def _values(detected: DetectedChange) -> dict[str, Any]:
     plain = ("kind", "verdict", "before", "after", "ratio", "low", "high", "p", "reason")
     runs = {"runs_before": list(detected.runs_before), "runs_after": list(detected.runs_after)}
     return related | {name: getattr(detected, name) for name in plain} | runs
-
-
-def _is_beyond_decided(change: Change) -> bool:
-    """Whether the change is significantly worse, by more than MARGIN, than the size that people decided about."""
-    decided = change.accepted_ratio
-    if decided is None or change.verdict != Change.Verdict.WORSE or change.low is None or change.high is None:
-        return False
-    if decided < 1:
-        return change.high < decided / (1 + MARGIN)
-    return change.low > decided * (1 + MARGIN)
 
 
 def _finding(place: FindingKey, now: datetime) -> Finding:

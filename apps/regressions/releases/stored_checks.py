@@ -10,8 +10,9 @@ from django.utils import timezone
 from apps.comparison.pure import serialisation
 from apps.core.answers import Hidden, Inline, Shown, component
 from apps.core.canonical import canonical_hash
+from apps.regressions.findings import reconcile
 from apps.regressions.models import Change, CheckedRelease, Finding, Pending
-from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, answer
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, answer
 
 # Identity of a row and of a finding's change: both systems, workload, load level, metric.
 Key = tuple[int | None, int, int, int, int]
@@ -83,7 +84,7 @@ def load(rows: "QuerySet[CheckedRelease]") -> list[StoredCheck]:
 
 def current(checks: Sequence[ReleaseCheck]) -> list[ReleaseCheck]:
     """With the current states of findings, and the gate's result by these."""
-    known = _findings(checks)
+    known = _changes(checks)
     updated = []
     for check in checks:
         rows = tuple(_current(row, known) for row in check.rows)
@@ -170,7 +171,8 @@ def _check(row: CheckedRelease) -> ReleaseCheck | None:
         return None
 
 
-def _findings(checks: Sequence[ReleaseCheck]) -> Mapping[Key, Finding]:
+def _changes(checks: Sequence[ReleaseCheck]) -> Mapping[Key, Change]:
+    """The changes that hold, with their findings."""
     systems = {row.system_id for check in checks for row in check.rows if row.system_id is not None}
     changes = Change.objects.filter(kind=Change.Kind.RELEASE, system__in=systems, gone_at=None).select_related(
         "finding"
@@ -182,19 +184,28 @@ def _findings(checks: Sequence[ReleaseCheck]) -> Mapping[Key, Finding]:
             each.workload_id,
             each.load_level_id or 0,
             each.metric_id or 0,
-        ): (each.finding)
+        ): each
         for each in changes
     }
 
 
-def _current(row: CheckRow, known: Mapping[Key, Finding]) -> CheckRow:
+def _current(row: CheckRow, known: Mapping[Key, Change]) -> CheckRow:
     key = row.system_id, row.baseline_system_id, row.workload_id, row.level_id, row.metric_id
-    finding = known.get(key)
-    if finding is None:
+    change = known.get(key)
+    if change is None:
         found: dict[str, Any] = {"finding": None, "finding_state": "", "is_accepted": False, **NOT_ACCEPTED}
     else:
-        until = finding.accepted_until
-        accepted = finding.state == Finding.State.ACCEPTED and until is not None and until >= timezone.localdate()
+        finding = change.finding
+        until = finding.accepted_until if _covers(change, row) else None
+        accepted = until is not None and until >= timezone.localdate()
         found = {"finding": finding.pk, "finding_state": finding.state, "is_accepted": accepted}
         found |= {"accepted_until": until, "accepted_why": finding.reason} if accepted else NOT_ACCEPTED
     return row if all(getattr(row, name) == value for name, value in found.items()) else replace(row, **found)
+
+
+def _covers(change: Change, row: CheckRow) -> bool:
+    """Whether the finding is accepted, and the row no worse than what was: the row may be newer than the change."""
+    if change.finding.state != Finding.State.ACCEPTED:
+        return False
+    is_other = row.verdict is RowVerdict.WORSE and change.verdict != Change.Verdict.WORSE
+    return not is_other and not reconcile.is_beyond(change.accepted_ratio, row)

@@ -1,5 +1,6 @@
 """The release gate over HTTP: what it answers, as JSON and as Markdown."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ from rest_framework.test import APIClient
 
 from apps.catalog.models import HardwareClass
 from apps.regressions import look
+from apps.regressions.findings import review
 from apps.regressions.models import Finding
+from apps.runs.models import Run
 from tests.regressions.releases.released import (
     NEW,
     OLD,
@@ -18,7 +21,7 @@ from tests.regressions.releases.released import (
     the_hardware,
     two_releases,
 )
-from tests.support.builders import a_workload
+from tests.support.builders import a_user, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +55,24 @@ def test_a_slower_release_is_a_regression_until_people_accept_it(anyone: APIClie
     after = read(anyone)
     assert (after["result"], after["summary"]) == ("fine", "1 worse (1 accepted)")
     assert after["rows"][0]["is_accepted"]
+
+
+@pytest.mark.parametrize("was", [950.0, 1100.0])
+def test_an_acceptance_covers_no_more_than_was_accepted_even_before_the_server_compares_again(
+    anyone: APIClient, was: float
+) -> None:
+    _, new = two_releases(after=(was, was + 1, was - 1))
+    look.compare(a_release(NEW), the_hardware())
+    by, today = a_user(), date(2026, 1, 1)
+    finding = Finding.objects.get()
+    review.accept(finding_id=finding.pk, by=by, reason="the price of safety", until=date(2999, 1, 1), today=today)
+    assert read(anyone)["result"] == "fine"
+    Run.objects.filter(system=new).update(is_excluded=True)
+    measure(new, (520.0, 521.0, 519.0), day=5)
+    found = read(anyone)
+    (row,) = found["rows"]
+    assert (row["verdict"], row["finding"], row["is_accepted"]) == ("worse", finding.pk, False)
+    assert (found["result"], found["counts"]["accepted"]) == ("regression", 0)
 
 
 def test_the_comparison_behind_a_row_can_be_asked_for(anyone: APIClient) -> None:
