@@ -128,7 +128,9 @@ def _amount(change: ChangeRow) -> str:
 def _versions(row: FindingRow, change: ChangeRow) -> str:
     if row.release is None:
         return change.system.name
-    return f"{row.release.name} against {row.baseline.name}" if row.baseline else row.release.name
+    if row.baseline is None or row.baseline == row.release:
+        return row.release.name
+    return f"{row.release.name} against {row.baseline.name}"
 
 
 def _event(note: Note) -> str:

@@ -100,6 +100,15 @@ def test_every_event_makes_valid_messages_whatever_things_are_called(event: str)
 
 
 @pytest.mark.django_db
+def test_a_step_within_a_release_is_against_no_other() -> None:
+    subscribed()
+    finding = a_finding()
+    finding.baseline = finding.release
+    finding.save()
+    assert "; MariaDB 10.11.20, oltp_write_only" in plain("slack", messages()["slack"])
+
+
+@pytest.mark.django_db
 def test_the_answer_comes_first_and_then_the_link() -> None:
     subscribed()
     finding = a_finding()

@@ -160,7 +160,8 @@ def lock() -> None:
 
 
 def summarise(finding: Finding, changes: Sequence[Change]) -> None:
-    """Set verdict, size and title from the current changes of a finding, each effect counted once; does not save."""
+    """Set verdict, size, title and baseline from the current changes of a finding, each effect counted once; does not
+    save."""
     changes = effects.counted(changes)
     holding = [change for change in changes if change.gone_at is None]
     verdicts = {change.verdict for change in holding}
@@ -174,6 +175,20 @@ def summarise(finding: Finding, changes: Sequence[Change]) -> None:
     sizes = [abs(change.ratio - 1) for change in worst if change.ratio is not None]
     finding.largest = max(sizes, default=None)
     finding.title = titles.title(finding, holding or changes)
+    finding.baseline_id = _baseline(finding, holding)
+
+
+def _baseline(finding: Finding, holding: Sequence[Change]) -> int | None:
+    """Id of the release that the finding's own release is compared with now; as it was if no comparison holds."""
+    own = finding.release_id, finding.hardware_class_id
+    found = {
+        change.baseline_system.release_id
+        for change in holding
+        if change.kind == Change.Kind.RELEASE
+        and change.baseline_system
+        and (change.system.release_id, change.system.hardware_class_id) == own
+    }
+    return found.pop() if len(found) == 1 else finding.baseline_id
 
 
 class Sized(Protocol):
@@ -267,7 +282,8 @@ def _lookup(place: FindingKey) -> dict[str, Any]:
 def _settled(pk: int, events: Sequence[ChangeEvent]) -> Finding | None:
     """Save the updated finding; None: no activity to report."""
     finding = Finding.objects.get(pk=pk)
-    changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
+    related = ("metric", "workload", "load_level", "system", "baseline_system", "slot")
+    changes = list(finding.changes.select_related(*related))
     is_new = not finding.title
     summarise(finding, changes)
     # One effect is notified once, while the change that it is counted by holds.
@@ -275,7 +291,7 @@ def _settled(pk: int, events: Sequence[ChangeEvent]) -> Finding | None:
     holding = {change.pk for change in changes if change.gone_at is None}
     events = [event for event in events if beneath.get(event.change.pk) not in holding]
     if not events:
-        finding.save(update_fields=["verdict", "largest", "title"])
+        finding.save(update_fields=["verdict", "largest", "title", "baseline"])
         return None
     for what in (*CAME, "gone"):
         if own := [event for event in events if event.what == what]:

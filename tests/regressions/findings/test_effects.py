@@ -86,6 +86,15 @@ def test_history_speaks_for_itself_where_the_comparison_has_gone(
     assert (found.row.holding, found.row.changes, found.row.verdict, found.row.state) == (0, 1, "gone", "verify")
 
 
+def test_a_step_within_a_release_names_the_baseline_once_a_comparison_finds_it_too(pair: Pair, client: Client) -> None:
+    (place, between), (_, along) = pair
+    reconcile.settle([(replace(place, baseline=place.release), along)])
+    assert "10.11.20 against" not in client.get(f"/findings/{Finding.objects.get().pk}/").content.decode()
+    reconcile.settle([(place, between)])
+    html = client.get(f"/findings/{Finding.objects.get().pk}/").content.decode()
+    assert "10.11.20 against 10.11.19 on small" in squeezed(html)
+
+
 def test_what_history_says_of_another_workload_is_counted(
     pair: Pair,
 ) -> None:
