@@ -25,9 +25,11 @@ class StoredChange(Protocol):
 
 def beneath(changes: Iterable[StoredChange]) -> Mapping[int, int]:
     """Id of a change in a trend -> id of the change between releases that is counted instead: the one of the same
-    system, workload, load level and metric. A gone change does not replace one that holds."""
+    system, workload, load level and metric; of several, against other baselines, the one that holds. A gone change does
+    not replace one that holds."""
     rest = list(changes)
-    speaks = {_key(each): each for each in rest if each.kind == "release"}
+    between = sorted((each for each in rest if each.kind == "release"), key=lambda each: each.gone_at is None)
+    speaks = {_key(each): each for each in between}
     return {
         each.pk: speaker.pk
         for each in rest

@@ -6,13 +6,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from apps.catalog.models import Release
 from apps.core.problems import Invalid
 from apps.regressions.findings import queries, reconcile, review
 from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.findings.values import FindingDetail
 from apps.regressions.models import Change, Finding, Trend
 from tests.regressions.a_finding import a_detected_change, a_pair
-from tests.support.builders import a_user
+from tests.support.builders import a_system, a_user
 from tests.support.pages import squeezed, states
 
 Pair = tuple[tuple[FindingKey, DetectedChange], tuple[FindingKey, DetectedChange]]
@@ -84,6 +85,28 @@ def test_history_speaks_for_itself_where_the_comparison_has_gone(
     reconcile.settle([], looked_at=list(Change.objects.all()))
     found = the_finding()
     assert (found.row.holding, found.row.changes, found.row.verdict, found.row.state) == (0, 1, "gone", "verify")
+
+
+@pytest.mark.parametrize("first", ["old", "late"])
+def test_an_effect_is_counted_once_after_its_release_was_compared_with_two_baselines(pair: Pair, first: str) -> None:
+    """The release between was measured late, or its runs were excluded since."""
+    (place, between), along = pair
+    assert place.platform is not None
+    baseline = Release.objects.create(platform=place.platform, version="10.11.19a", version_key=[10, 11, 19])
+    late = a_system("late", release=baseline).pk
+    of = {
+        "old": (place, between),
+        "late": (replace(place, baseline=baseline), replace(between, baseline_system=late, ratio=0.21)),
+    }
+    reconcile.settle([of.pop(first), along])
+    (last,) = of.values()
+    reconcile.settle([last, along], looked_at=list(Change.objects.all()))
+    found = the_finding()
+    assert found.row.holding == 1
+    assert found.row.largest == pytest.approx(1 - (last[1].ratio or 0))
+    assert "other" not in found.row.title
+    assert found.row.baseline is not None
+    assert found.row.baseline.slug == ("10.11.19a" if first == "old" else "10.11.19")
 
 
 def test_a_step_within_a_release_names_the_baseline_once_a_comparison_finds_it_too(pair: Pair, client: Client) -> None:
