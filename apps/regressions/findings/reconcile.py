@@ -316,15 +316,18 @@ def _growth(finding: Finding, events: Sequence[ChangeEvent]) -> dict[str, Any]:
 
 def _move(finding: Finding, events: Sequence[ChangeEvent]) -> None:
     """State transitions made by the system."""
+    left = [event for event in events if event.what == "gone"]
     came_at_all = any(event.what in CAME for event in events)
     came = any(event.what in CAME and event.change.verdict != "better" for event in events)
     holds = finding.verdict in (Verdict.WORSE, Verdict.MIXED, Verdict.MISSING)
+    # Of several improvements, others may hold.
+    is_over = finding.verdict == Verdict.GONE or (not holds and any(each.change.verdict != "better" for each in left))
     was = finding.state
     if came_at_all and finding.verdict != Verdict.GONE and was == State.VERIFY:
         finding.state = _before_verify(finding)
     elif came and holds and was in (*CLOSED, State.ACCEPTED):
         finding.state = State.NEW
-    elif not holds and was in (*OPEN, State.ACCEPTED) and any(event.what == "gone" for event in events):
+    elif left and is_over and was in (*OPEN, State.ACCEPTED):
         finding.state = State.VERIFY
     if finding.state != was:
         what = "reopened" if finding.state == State.NEW else "state"

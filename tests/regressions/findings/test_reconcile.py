@@ -86,6 +86,31 @@ def test_what_is_only_better_comes_back_too(detected: tuple[FindingKey, Detected
     assert Finding.objects.get().state == "new"
 
 
+@pytest.mark.parametrize("state", ["new", "confirmed", "accepted"])
+def test_improvements_of_which_one_holds_ask_for_no_look(
+    detected: tuple[FindingKey, DetectedChange], state: str
+) -> None:
+    place, change = detected
+    better = replace(change, verdict="better", ratio=1.2, low=1.1, high=1.3)
+    other = replace(better, workload=a_workload("oltp_insert").pk)
+    reconcile.settle([(place, better), (place, other)])
+    Finding.objects.update(state=state, reason="known", accepted_until="2099-01-01")
+    reconcile.settle([(place, other)], looked_at=_known())
+    assert (Finding.objects.get().state, Finding.objects.get().verdict) == (state, "better")
+    reconcile.settle([], looked_at=_known())
+    assert (Finding.objects.get().state, Finding.objects.get().verdict) == ("verify", "gone")
+
+
+def test_a_deterioration_that_has_gone_asks_for_a_look_beside_an_improvement_that_holds(
+    detected: tuple[FindingKey, DetectedChange],
+) -> None:
+    place, change = detected
+    better = replace(change, verdict="better", ratio=1.2, workload=a_workload("oltp_insert").pk)
+    reconcile.settle([detected, (place, better)])
+    reconcile.settle([(place, better)], looked_at=_known())
+    assert (Finding.objects.get().state, Finding.objects.get().verdict) == ("verify", "better")
+
+
 @pytest.mark.parametrize("state", ["fixed", "not reproducible", "accepted"])
 def test_another_change_for_the_worse_opens_a_closed_finding_again(
     detected: tuple[FindingKey, DetectedChange], state: str
