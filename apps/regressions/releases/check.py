@@ -1,5 +1,6 @@
 """Compares a release with its predecessor: every workload at every load level, one table."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,8 +13,8 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import thresholds
 from apps.regressions.releases import rows as releases_rows
 from apps.regressions.releases import stored_checks
-from apps.regressions.releases.pairs import MEASURED, Lines, Pair, lines
-from apps.regressions.releases.rows import ReleaseWorkload, Where
+from apps.regressions.releases.pairs import MEASURED, Lines, Pair, Where, lines
+from apps.regressions.releases.rows import ReleaseWorkload
 from apps.regressions.releases.values import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, SystemPair, answer
 from apps.runs.models import Run
 
@@ -109,7 +110,12 @@ def _notes(
             )
     for system in found.alone:
         yield f"{system.short_name} has no matching system in {found.baseline}: none has its settings."
-    new = sum(len(where[pair.system.pk] - where[pair.baseline.pk]) for pair in found.pairs)
+    for system in found.unused:
+        yield f"{system.short_name} is not compared: others of {found.baseline} with its settings ran the same."
+    against: dict[int, set[Where]] = defaultdict(set)
+    for pair in found.pairs:
+        against[pair.system.pk] |= where[pair.baseline.pk]
+    new = sum(len(where[system] - ran) for system, ran in against.items())
     if new:
         what = "1 workload at a load level" if new == 1 else f"{new} workloads at load levels"
         yield f"Left out: {what} not run by the baseline."

@@ -25,13 +25,11 @@ from apps.comparison.pure import (
     verdict_table,
 )
 from apps.regressions.releases import verdicts
-from apps.regressions.releases.pairs import Pair
+from apps.regressions.releases.pairs import Pair, Where
 from apps.regressions.releases.values import CheckRow, RowVerdict
 from apps.regressions.thresholds import Thresholds
 from apps.runs.api import places
 
-# (workload, load level) with runs that count.
-Where = tuple[int, int]
 # Judged where it was recorded, beside the percentile that Compare shows.
 ALSO = ("client.latency.p99", "failover.outage", "failover.rejoin_outage")
 PERCENTILE = "client.latency.p"
@@ -63,12 +61,12 @@ class ReleaseWorkload:
 
 
 def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[ReleaseWorkload]:
-    """Compare under all workloads of the baseline's systems."""
+    """Compare under all workloads of the baseline's systems, or those of the pair."""
     wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
     found = [(pair, draft) for batch in _batches(pairs) for pair, draft in _compared(batch, workloads, where)]
     beside = dips_and_work.cells_of([draft for _, draft in found])
-    cells = [[*_judged(draft), *more] for (_, draft), more in zip(found, beside, strict=True)]
+    cells = [_of_pair(pair, draft, [*_judged(draft), *more]) for (pair, draft), more in zip(found, beside, strict=True)]
     keys = {cell.metric.key for own in cells for cell in own}
     metrics = dict(Metric.objects.filter(key__in=keys).values_list("key", "pk")) if keys else {}
     # A catalog that was not seeded since lacks the newest ones.
@@ -84,7 +82,8 @@ def _batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """Batches that contain each system once: results of one read are distinguished by system."""
     batches: list[list[Pair]] = []
     for pair in pairs:
-        fitting = (batch for batch in batches if all(pair.baseline.pk != other.baseline.pk for other in batch))
+        own = {pair.baseline.pk, pair.system.pk}
+        fitting = (each for each in batches if all(own.isdisjoint((o.baseline.pk, o.system.pk)) for o in each))
         batch = next(fitting, None)
         if batch is None:
             batches.append(batch := [])
@@ -95,7 +94,8 @@ def _batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
 def _compared(
     batch: Sequence[Pair], workloads: Mapping[int, Workload], where: Mapping[int, set[Where]]
 ) -> Iterator[tuple[Pair, Draft]]:
-    asked = [(pair, workloads[pk]) for pair in batch for pk in sorted({pk for pk, _ in where[pair.baseline.pk]})]
+    places = [(pair, pair.compared(where[pair.baseline.pk])) for pair in batch]
+    asked = [(pair, workloads[pk]) for pair, own in places for pk in sorted({pk for pk, _ in own})]
     drafts = compare.judge([_chosen(pair, workload) for pair, workload in asked], besides=ALSO)
     return zip((pair for pair, _ in asked), drafts, strict=True)
 
@@ -118,6 +118,11 @@ def _judged(draft: Draft) -> list[DraftCell]:
         and cell.metric.direction is not Direction.NEUTRAL
         and not cell.metric.unjudged
     ]
+
+
+def _of_pair(pair: Pair, draft: Draft, cells: Sequence[DraftCell]) -> list[DraftCell]:
+    """Those of the load levels at which the pair is compared."""
+    return [cell for cell in cells if pair.only is None or (draft.workload.id, cell.level) in pair.only]
 
 
 def tests(judged: Sequence[ReleaseWorkload]) -> int:

@@ -87,6 +87,52 @@ def test_a_system_that_the_new_release_lacks_is_missing_and_one_without_match_is
     assert found.notes == ("new-c has no matching system in MariaDB 10.11.19: none has its settings.",)
 
 
+def test_systems_with_the_same_settings_are_compared_by_what_each_ran() -> None:
+    reads, inserts = a_workload("oltp_read_only"), a_workload("oltp_insert")
+    measure(a_system_of(OLD, "old-a"))
+    b, new = a_system_of(OLD, "old-b"), a_system_of(NEW, "new-a")
+    measure(b, workload=reads)
+    measure(b, threads=16)
+    measure(b, workload=inserts)
+    measure(new, STEADY[::-1])
+    measure(new, SLOWER, workload=reads)
+    measure(new, STEADY[::-1], threads=16)
+    found = checked()
+    assert [(row.baseline_system, row.workload, row.threads, row.verdict.value) for row in found.rows] == [
+        ("old-b", "oltp_read_only", 4, "worse"),
+        ("old-b", "oltp_insert", 4, "missing"),
+        ("old-a", "oltp_write_only", 4, "unchanged"),
+        ("old-b", "oltp_write_only", 16, "unchanged"),
+    ]
+    assert [(line.baseline_system, line.system) for line in found.lines] == [("old-a", "new-a"), ("old-b", "new-a")]
+    assert found.notes == ()
+
+
+def test_each_of_two_systems_is_compared_with_its_own_and_beyond_that_with_the_others() -> None:
+    reads = a_workload("oltp_read_only")
+    a, b = a_system_of(OLD, "old-a"), a_system_of(OLD, "old-b")
+    for system in (a, b, a_system_of(NEW, "new-a"), a_system_of(NEW, "new-b")):
+        measure(system)
+        if system.slug in ("old-b", "new-a"):
+            measure(system, workload=reads)
+    found = checked()
+    assert sorted((row.workload, row.baseline_system, row.system, row.verdict.value) for row in found.rows) == [
+        ("oltp_read_only", "old-b", "new-a", "unchanged"),
+        ("oltp_read_only", "old-b", "new-b", "missing"),
+        ("oltp_write_only", "old-a", "new-a", "unchanged"),
+        ("oltp_write_only", "old-b", "new-b", "unchanged"),
+    ]
+
+
+def test_a_system_of_the_baseline_that_adds_nothing_is_named() -> None:
+    for slug in ("old-a", "old-b"):
+        measure(a_system_of(OLD, slug))
+    measure(a_system_of(NEW, "new-a"))
+    found = checked()
+    assert [(row.baseline_system, row.verdict.value) for row in found.rows] == [("old-a", "unchanged")]
+    assert found.notes == ("old-b is not compared: others of MariaDB 10.11.19 with its settings ran the same.",)
+
+
 def test_the_only_system_there_is_is_taken_and_what_it_differs_in_is_said() -> None:
     measure(a_system_of(OLD, "old", settings={"pool": "1G"}))
     measure(a_system_of(NEW, "new", settings={"pool": "2G"}), SLOWER)
