@@ -77,6 +77,15 @@ def test_a_saturated_resource_stands_before_work_and_a_setting_before_what_it_go
     assert found[1].why == "saturation reached another level: ok → saturated"
 
 
+def test_work_is_no_cause_of_itself_but_a_setting_that_governs_it_is() -> None:
+    spent = (work("work.fsyncs", 0.01, 3.0), work("work.rows.asked", 100.0, 900.0))
+    set_ = setting("innodb_flush_log_at_trx_commit", "0", "1")
+    found = ranked(work=spent, settings=(setting("sync_frm", "0", "1"), set_), metric="work.fsyncs")
+    assert [each.key for each in found] == [set_.field, "work.rows.asked", "variables.sync_frm"]
+    assert found[0].why == "governs fsyncs of InnoDB, which changed with it"
+    assert keys(work=spent[:1], metric="work.fsyncs") == []
+
+
 def test_a_setting_that_would_have_had_the_opposite_effect_explains_nothing() -> None:
     seen = use({"buffer_pool.misses": (0.0, OK)}, {"buffer_pool.misses": (4.0, SATURATED)})
     smaller, larger = (setting("innodb_buffer_pool_size", *sizes) for sizes in (("1G", "8M"), ("8M", "1G")))

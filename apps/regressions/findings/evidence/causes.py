@@ -116,12 +116,15 @@ def ranked(
     throughput: float | None,
     metric: str = THROUGHPUT,
 ) -> tuple[Cause, ...]:
-    """The likeliest first. `throughput`: after / before; None: not known. `metric`: key of what changed."""
+    """The likeliest first. `throughput`: after / before; None: not known. `metric`: key of what changed, which is none
+    of its own causes; settings that govern it are."""
+    others = [each for each in work if each.key != metric]
+    own = [each for each in work if each.key == metric]
     errors = error_share.of_change(use, throughput) if metric == THROUGHPUT else None
     seen = sorted(
         [
             *_joined(_resources(use, errors, is_worse=is_worse)),
-            *_joined(_work(work, use.pressed, throughput, is_worse=is_worse)),
+            *_joined(_work(others, use.pressed, throughput, is_worse=is_worse)),
             *_statements(statements, is_worse=is_worse),
         ],
         key=lambda each: each.order,
@@ -132,7 +135,8 @@ def ranked(
     found = [
         _beside(each, worked, -1) if worked and each.tier == MOST_TIME and each.does_more else each for each in seen
     ]
-    found += _settings(settings, seen)
+    governed = [*seen, *_work(own, use.pressed, throughput, is_worse=is_worse)]
+    found += _settings(settings, sorted(governed, key=lambda each: each.order))
     return tuple(sorted(found, key=lambda each: each.order))
 
 
