@@ -106,7 +106,7 @@ class ReleaseChecks(APIView):
             tolerance=asked.get("tolerance", TOLERANCE),
             allow_missing=asked["allow_missing"],
         )
-        address = _address(request, check)
+        address = _address(request, check, baseline)
         if is_json(request):
             context = {"tolerance": check.tolerance, "address": address}
             return Response(ReleaseCheckSerializer(check, context=context).data)
@@ -114,9 +114,11 @@ class ReleaseChecks(APIView):
         return HttpResponse(text, content_type=f"{Markdown.media_type}; charset=utf-8")
 
 
-def _address(request: Request, check: ReleaseCheck) -> str:
+def _address(request: Request, check: ReleaseCheck, baseline: Release | None) -> str:
+    """`baseline`: as it was chosen."""
     path = reverse("web:release", args=[check.platform, check.release])
-    return request.build_absolute_uri(f"{path}?{urlencode({'hardware': check.hardware})}")
+    stated = {"hardware": check.hardware} | ({"baseline": baseline.version} if baseline else {})
+    return request.build_absolute_uri(f"{path}?{urlencode(stated)}")
 
 
 def _finding(request: Request) -> Callable[[int], str]:

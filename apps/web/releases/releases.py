@@ -110,8 +110,10 @@ def _listed(row: StoredCheck, signed: list[sign_offs.SignedOff]) -> dict[str, An
     }
 
 
-def address(check: ReleaseCheck) -> str:
-    return f"{reverse('web:release', args=[check.platform, check.release])}?{urlencode({'hardware': check.hardware})}"
+def address(check: ReleaseCheck, *, with_baseline: bool = False) -> str:
+    """`with_baseline`: of a comparison with a baseline that was chosen."""
+    stated = {"hardware": check.hardware} | ({"baseline": check.baseline} if with_baseline else {})
+    return f"{reverse('web:release', args=[check.platform, check.release])}?{urlencode(stated)}"
 
 
 @require_safe
@@ -151,7 +153,7 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
     signed = sign_offs.of_releases([(*where, print_)]).get(where, [])
     mine = request.user.get_username() if isinstance(request.user, User) else ""
     query = request.GET.urlencode()
-    page = request.build_absolute_uri(address(check) if row else request.get_full_path())
+    page = _link(request, row, check)
     badge = f"{reverse('web:release-badge', args=[check.platform, check.release])}?hardware={check.hardware}"
     files = {
         ending: f"{reverse('web:release-export', args=[check.platform, check.release, ending])}?{query}"
@@ -176,6 +178,12 @@ def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, chec
         "badge_url": badge,
         "badge_markdown": f"[![{check.platform_name} {check.release}]({request.build_absolute_uri(badge)})]({page})",
     }
+
+
+def _link(request: HttpRequest, row: StoredCheck | None, check: ReleaseCheck) -> str:
+    """Absolute address of the page with this comparison."""
+    is_chosen = row is None and bool(request.GET.get("baseline"))
+    return request.build_absolute_uri(address(check, with_baseline=is_chosen))
 
 
 def _times(runs: list[int]) -> dict[int, Times]:
@@ -261,13 +269,13 @@ def export(request: HttpRequest, platform: str, version: str, ending: str) -> Ht
     release = _release(platform, version)
     known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
     try:
-        _, check = _asked(request, release, known)
+        row, check = _asked(request, release, known)
     except Invalid as error:
         return refused_file(error)
     if check is None:
         raise Http404(f"{release} has not been compared yet; name a hardware class to compare it now")
     if ending == "md":
-        link = request.build_absolute_uri(address(check))
+        link = _link(request, row, check)
         text, media_type = markdown.markdown(check, link=link, finding=_finding(request)), "text/markdown"
     else:
         text, media_type = exports.comma_separated(check), "text/csv"

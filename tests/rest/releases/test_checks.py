@@ -14,6 +14,7 @@ from apps.runs.models import Run
 from tests.regressions.releases.released import (
     NEW,
     OLD,
+    SLOWER,
     STEADY,
     a_release,
     a_system_of,
@@ -73,6 +74,16 @@ def test_an_acceptance_covers_no_more_than_was_accepted_even_before_the_server_c
     (row,) = found["rows"]
     assert (row["verdict"], row["finding"], row["is_accepted"]) == ("worse", finding.pk, False)
     assert (found["result"], found["counts"]["accepted"]) == ("regression", 0)
+
+
+def test_the_address_leads_to_the_comparison_with_the_baseline_that_was_asked_for(anyone: APIClient) -> None:
+    two_releases()
+    measure(a_system_of("10.11.18"), SLOWER[::-1])
+    asked = {"platform": "mariadb", "release": NEW, "baseline": "10.11.18"}
+    found = read(anyone, **asked)
+    page = "http://testserver/releases/mariadb/10.11.20/?hardware=small&baseline=10.11.18"
+    assert (found["result"], found["address"]) == ("fine", page)
+    assert page in anyone.get(ADDRESS, {**asked, "format": "md"}).content.decode()
 
 
 def test_the_comparison_behind_a_row_can_be_asked_for(anyone: APIClient) -> None:

@@ -175,6 +175,9 @@ def test_a_release_is_held_against_another_one_on_demand_but_not_signed_off(engi
     assert states(html, "[data-result]", "result", "baseline", "hardware") == [("fine", "10.11.18", "small")]
     assert [verdict for _, verdict in row_states(html)] == ["unchanged"]
     assert data(html, "compared") == ["page-only"]
+    own = f"http://testserver{ADDRESS}?hardware=small&baseline=10.11.18"
+    assert own in element(html, "#markdown").text()
+    assert own in engineer.get(f"{ADDRESS}release.md?hardware=small&baseline=10.11.18").content.decode()
     sign_off = f"form[action='{ADDRESS}sign-off/']"
     assert elements(html, sign_off) == []
     html = page(engineer, ADDRESS)
