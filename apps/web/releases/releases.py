@@ -130,9 +130,11 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
         context: dict[str, Any] = {"release": release, "problems": error.errors}
         status = status_of(error)
         return render_page(request, "web/releases/release.html", context, status=status)
+    link = getattr(request, "shared_link", None)
+    others = [] if link and "hardware" in link.pinned else known
     context = {
         "release": release,
-        "others": [(each.check, address(each.check), result_words(each.check)) for each in known],
+        "others": [(each.check, address(each.check), result_words(each.check)) for each in others],
     }
     if check is not None:
         context |= _shown(request, release, row, check)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.accounts import shared_links
 from apps.accounts.models import SharedLink, User
-from apps.catalog.models import System
+from apps.catalog.models import HardwareClass, System
 from apps.comparison.models import SavedComparison
 from apps.core.audit.api import Action
 from apps.core.audit.models import AuditEntry
@@ -20,6 +20,7 @@ from tests.regressions.releases.released import NEW, OLD, a_release, the_hardwar
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_user, a_workload
 from tests.support.pages import element, elements, text
 from tests.web.findings.found import a_finding
+from tests.web.releases.checked import checked
 
 pytestmark = pytest.mark.django_db
 
@@ -102,6 +103,20 @@ def test_a_release_is_shared_with_its_own_baseline_alone() -> None:
     for other in (f"/releases/mariadb/{NEW}/", page.replace(f"baseline={OLD}", "baseline=10.1"), "/releases/"):
         assert stranger.get(other).status_code == 302, other
     assert a_release().version == NEW
+
+
+def test_a_release_shared_on_one_hardware_class_names_no_other() -> None:
+    two_releases()
+    large = HardwareClass.objects.create(slug="large", name="Large")
+    for hardware in (the_hardware(), large):
+        checked(hardware=hardware)
+    ann = signed_in()
+    own = f"/releases/mariadb/{NEW}/?hardware=small"
+    assert "Large" in text(ann.get(own).content.decode(), "nav.release-others")
+    stranger, page = opened(made(ann, own))
+    shown = stranger.get(page).content.decode()
+    assert elements(shown, "[data-result=regression]")
+    assert "Large" not in shown
 
 
 def test_a_release_whose_version_needs_quoting_is_shared() -> None:
