@@ -21,8 +21,12 @@ def delete_findings(systems: Collection[int]) -> int:
     touched = set(Change.objects.filter(own).values_list("finding", flat=True))
     Change.objects.filter(own).delete()
     gone = set(Finding.objects.filter(pk__in=touched, changes=None).values_list("pk", flat=True))
-    gone |= set(Finding.objects.filter(merged_into__in=gone).values_list("pk", flat=True))
-    Finding.objects.filter(merged_into__in=gone).delete()
+    merged = gone
+    while merged:
+        merged = set(Finding.objects.filter(merged_into__in=merged).values_list("pk", flat=True)) - gone
+        gone |= merged
+    # A finding is protected from being deleted before those merged into it.
+    Finding.objects.filter(pk__in=gone).update(merged_into=None)
     Finding.objects.filter(pk__in=gone).delete()
     places = System.objects.filter(pk__in=systems).values_list("release_id", "hardware_class_id", "settings_hash")
     for release, hardware, settings in set(places):

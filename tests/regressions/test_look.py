@@ -29,7 +29,7 @@ from tests.regressions.releases.released import (
     the_hardware,
     two_releases,
 )
-from tests.support.builders import a_metric, a_run, a_user, a_workload
+from tests.support.builders import START, a_metric, a_run, a_user, a_workload
 from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
@@ -271,3 +271,17 @@ def test_what_was_found_of_synthetic_runs_goes_with_them_and_nothing_else_does()
     assert [finding.release and finding.release.version for finding in Finding.objects.all()] == [NEW]
     assert CheckedRelease.objects.filter(release__version__startswith="11.4").count() == 0
     assert CheckedRelease.objects.filter(release__version=NEW).exists()
+
+
+def test_synthetic_findings_that_were_merged_one_into_the_other_go_too() -> None:
+    findings = []
+    for version, values in (("11.4.1", STEADY), ("11.4.2", SLOWER), ("11.4.3", (700.0, 701.0, 699.0))):
+        measure(a_system_of(version, f"rig-{version}"), values, provenance="rig")
+    for version in ("11.4.2", "11.4.3"):
+        look.compare(a_release(version), the_hardware(), synthetic=True)
+        findings.append(Finding.objects.latest("pk"))
+    last = Finding.objects.create(kind="change", platform=findings[0].platform, verdict="gone", changed_at=START)
+    for finding, into in zip(findings, [findings[1], last], strict=True):
+        review.merge(finding_id=finding.pk, into_id=into.pk, by=a_user())
+    assert list(services.remove()) == [9]
+    assert not Finding.objects.exists()
