@@ -1,10 +1,10 @@
 """Links that show one page to whoever has them: made by a writer, until a day, withdrawn at any time.
 
-Opening one sets a cookie for that page's path alone, so that the secret stands in no later address, and a browser may
-hold several.
+Opening one sets a cookie of its own for that page's path alone, so that the secret stands in no later address, and a
+browser may hold several, also of one page.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
@@ -18,6 +18,7 @@ from apps.accounts.models import SharedLink, User
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
 
+# Its name begins so.
 COOKIE = "splashboard_shared"
 # View of a page that may be shared -> its parameters that change what is shown, not how; a link states them.
 PINNED = {"saved": ("snapshot",), "finding": (), "release": ("hardware", "baseline")}
@@ -63,20 +64,31 @@ def address(path: str, pinned: Mapping[str, str]) -> str:
 
 def of_secret(secret: str, now: datetime) -> SharedLink | None:
     """The link, noted as used; None when it is unknown, expired or withdrawn, or who made it is disabled."""
-    link = SharedLink.objects.filter(_VALID, digest=digest_of(secret), expires_at__gt=now).first()
-    if link is not None:
-        unwritten = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_WRITTEN_EVERY)
-        SharedLink.objects.filter(unwritten, pk=link.pk).update(last_used_at=now)
-    return link
+    return next((_used(link, now) for link in _valid([secret], now)), None)
+
+
+def cookie(link: SharedLink) -> str:
+    """Name of its cookie: snapshots of one page are links with the same path."""
+    return f"{COOKIE}_{link.pk}"
 
 
 def opened(request: HttpRequest, view: str, now: datetime) -> SharedLink | None:
     """The link in whose cookie's right the page may be read; `view`: the name of the page's view."""
-    secret = request.COOKIES.get(COOKIE)
-    if not secret or request.method not in ("GET", "HEAD"):
+    secrets = [value for name, value in request.COOKIES.items() if name.startswith(COOKIE)]
+    if not secrets or request.method not in ("GET", "HEAD"):
         return None
-    link = of_secret(secret, now)
-    return link if link is not None and _covers(link, view, request.path, request.GET) else None
+    covering = (link for link in _valid(secrets, now) if _covers(link, view, request.path, request.GET))
+    return next((_used(link, now) for link in covering), None)
+
+
+def _valid(secrets: Sequence[str], now: datetime) -> "QuerySet[SharedLink]":
+    return SharedLink.objects.filter(_VALID, digest__in=[digest_of(each) for each in secrets], expires_at__gt=now)
+
+
+def _used(link: SharedLink, now: datetime) -> SharedLink:
+    unwritten = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_WRITTEN_EVERY)
+    SharedLink.objects.filter(unwritten, pk=link.pk).update(last_used_at=now)
+    return link
 
 
 def _covers(link: SharedLink, view: str, path: str, query: QueryDict) -> bool:

@@ -48,7 +48,7 @@ def open_link(request: HttpRequest, secret: str) -> HttpResponse:
         return render(request, "web/accounts/shared_link_gone.html", status=410)
     response = redirect(shared_links.address(link.path, link.pinned))
     response.set_cookie(
-        shared_links.COOKIE,
+        shared_links.cookie(link),
         secret,
         expires=link.expires_at,
         path=escape_uri_path(link.path),

@@ -119,13 +119,24 @@ def test_a_release_shared_on_one_hardware_class_names_no_other() -> None:
     assert "Large" not in shown
 
 
+def test_a_browser_opens_two_snapshots_of_one_comparison(comparison: SavedComparison) -> None:
+    measured(System.objects.get(slug="beta"), 1500.0, 1510.0)
+    saved.refresh(slug=comparison.slug, by=a_user())
+    ann, stranger = signed_in(), Client()
+    pages = [f"/comparisons/{comparison.slug}/?snapshot={number}" for number in (1, 2)]
+    for page in pages:
+        assert stranger.get(made(ann, page)).headers["Location"] == page
+    assert [stranger.get(page).status_code for page in pages] == [200, 200]
+    assert stranger.get(f"/comparisons/{comparison.slug}/").status_code == 302
+
+
 def test_a_release_whose_version_needs_quoting_is_shared() -> None:
     release = a_release()
     release.version = "11.8 r/1"
     release.save()
     stranger, page = opened(made(signed_in(), "/releases/mariadb/11.8%20r/1/"))
     assert page == "/releases/mariadb/11.8%20r/1/"
-    assert stranger.cookies[shared_links.COOKIE]["path"] == page
+    assert stranger.cookies[shared_links.cookie(SharedLink.objects.get())]["path"] == page
     assert stranger.get(page).status_code == 200
 
 
@@ -204,6 +215,6 @@ def test_days_are_those_of_the_form() -> None:
 def test_its_cookie_goes_to_the_page_alone() -> None:
     finding = f"/findings/{a_finding().pk}/"
     stranger, _ = opened(made(signed_in(), finding))
-    cookie = stranger.cookies[shared_links.COOKIE]
+    cookie = stranger.cookies[shared_links.cookie(SharedLink.objects.get())]
     assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == (finding, True, "Lax")
     assert cookie.value not in SharedLink.objects.get().digest
