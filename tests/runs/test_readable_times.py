@@ -1,16 +1,13 @@
 """Start and end of runs: PostgreSQL stores years that Python cannot read back."""
 
-from importlib import import_module
-
 import pytest
 from django.db import IntegrityError, connection, transaction
 
 from apps.runs.models import Run
 from tests.support.builders import START, a_run
+from tests.support.migrations import apply_again
 
 pytestmark = pytest.mark.django_db
-
-MEND = import_module("apps.runs.migrations.0023_readable_times_of_all").MEND
 
 
 @pytest.mark.parametrize("field", ["started_at", "ended_at"])
@@ -31,7 +28,9 @@ def test_an_upgrade_makes_runs_readable_that_an_agent_stored_in_year_10000() -> 
             " WHERE id = %s",
             [bad.pk],
         )
-        cursor.execute(MEND)
+    apply_again("runs", "0022_readable_times", "0023_readable_times_of_all")
     found = {run.pk: run for run in Run.objects.all()}
     assert (found[bad.pk].started_at, found[bad.pk].ended_at) == (bad.created_at, bad.sealed_at)
     assert (found[good.pk].started_at, found[good.pk].ended_at) == (good.started_at, good.ended_at)
+    with pytest.raises(IntegrityError, match="run_times_readable"), transaction.atomic():
+        Run.objects.filter(pk=bad.pk).update(started_at=START.replace(year=2100))
