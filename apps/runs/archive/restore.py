@@ -280,8 +280,8 @@ def _run(row: Row, known: KnownRows) -> Run:
         workload=known.workload(row),
         load_level=known.load_level(row),
         state=Run.State.SEALED,
-        # Older archives lack some of these.
-        **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None},
+        # Older archives lack some of these, and have 0 s for a planned length that is not known.
+        **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None and (row[name] or name != "duration")},
         **{name: parquet.json_of(row, name, kind) for name, kind in JSON_FIELDS.items()},
     )
 

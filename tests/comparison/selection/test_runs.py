@@ -1,10 +1,11 @@
-"""Of very many runs the newest are compared, and that is said."""
+"""Of very many runs the newest are compared, and that is said; runs from before an upgrade remain history."""
 
 import pytest
 
 from apps.catalog.models import System, Workload
 from apps.comparison.selection import runs
 from tests.comparison.compared import TPS, A, B, compare, counting, level_of, measure
+from tests.support.migrations import apply_again
 
 pytestmark = pytest.mark.django_db
 
@@ -67,3 +68,11 @@ def test_many_places_with_older_runs_are_named_together(
         "Only the newest 2 runs of each side at each load level (of 15 in 5 such places) count;"
         " choose runs or a campaign to compare others."
     )
+
+
+def test_runs_of_unknown_length_from_before_the_upgrade_are_history(workload: Workload, a: System, b: System) -> None:
+    measure(a, A, duration=0), measure(b, B, duration=0)
+    apply_again("runs", "0024_unknown_lengths")
+    chosen = [run.pk for run in (*measure(a, A, at=5, duration=None), *measure(b, B, at=5, duration=None))]
+    comparison = compare(workload, runs=chosen)
+    assert comparison.cell(side="a", level=level_of(comparison), metric=TPS).history == 3

@@ -89,6 +89,17 @@ def test_an_archive_older_than_the_servers_starts_brings_them_back_from_the_samp
     assert Run.objects.get(uid=run.uid).server_started_at == run.server_started_at
 
 
+def test_a_length_of_0_s_in_an_older_archive_is_not_known(folder: Path) -> None:
+    run = a_full_run()
+    Run.objects.update(duration=0, warmup=0)
+    archived(run)
+    forget_everything()
+    (found,) = restored(archive.archive_storage())
+    assert found.problem == ""
+    back = Run.objects.get(uid=run.uid)
+    assert (back.duration, back.warmup) == (None, 0)
+
+
 def test_files_lie_by_table_platform_workload_and_month_and_artifacts_under_their_hash(folder: Path) -> None:
     run = a_full_run()
     known = archived(run)
