@@ -162,7 +162,7 @@ def configuration(values: dict[str, str]) -> dict[str, str]:
 @dataclass(frozen=True)
 class Workspace:
     """The schema of one job and its tables. `created`: the schema did not exist before; `mark`: the comment of its
-    table MARKER, unique; empty: of an agent that made none."""
+    table MARKER, unique; empty: of an agent before marks, whose tables are known by their names."""
 
     schema: str
     tables: tuple[str, ...]
@@ -295,12 +295,14 @@ def _is_there(cursor: Cursor, schema: str) -> bool:
 
 
 def _is_marked(cursor: Cursor, workspace: Workspace) -> bool:
+    """As its job did: not at all, of an agent before marks."""
     cursor.execute(
         "SELECT table_comment FROM information_schema.tables WHERE table_schema = %s AND table_name = %s",
         (workspace.schema, MARKER),
     )
     row = cursor.fetchone()
-    return bool(workspace.mark) and row is not None and str(row[0]) == workspace.mark
+    found = None if row is None else str(row[0])
+    return found == (workspace.mark or None)
 
 
 def _tables(cursor: Cursor, schema: str) -> list[str]:

@@ -118,6 +118,31 @@ def test_tables_that_somebody_made_later_under_a_job_s_names_are_kept(
     assert "sb_test" in mariadb.sql("SHOW DATABASES")
 
 
+def test_tables_that_an_agent_before_marks_left_do_not_occupy_the_schema_for_ever(
+    system: SystemConfig, mariadb: MariaDB, tmp_path: Path
+) -> None:
+    mariadb.sql("CREATE DATABASE sb_test; CREATE TABLE sb_test.sbtest1 (id INT)")
+    (tmp_path / "leftovers").mkdir()
+    (tmp_path / "leftovers" / "single-sb_test.json").write_text(
+        '{"system": "single", "workspace": {"schema": "sb_test", "tables": ["sbtest1"], "created": true}}'
+    )
+    journal = Journal(tmp_path)
+    clean_leftovers(system, journal)
+    assert journal.leftovers() == []
+    assert database.plan_workspace(system, ["sbtest1"]).created
+
+
+def test_tables_with_a_job_s_mark_are_not_those_that_an_agent_before_marks_left(
+    system: SystemConfig, mariadb: MariaDB
+) -> None:
+    workspace = database.plan_workspace(system, ["sbtest1"], owner="job 7")
+    database.create_schema(system, workspace)
+    mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT)")
+    with pytest.raises(database.Unmarked):
+        database.remove_workspace(system, replace(workspace, mark=""))
+    assert "sbtest1" in mariadb.sql("SHOW TABLES FROM sb_test")
+
+
 def test_two_jobs_cannot_have_one_schema_and_neither_drops_the_other_s_tables(
     system: SystemConfig, mariadb: MariaDB
 ) -> None:
