@@ -7,6 +7,7 @@ cluster), or it was not observed. While nobody writes, roles stay. A MySQL group
 unless several members are.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,7 +26,9 @@ STATUS = "mysql.status."
 UPTIMES = (f"{STATUS}Uptime", "postgresql.uptime")
 WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
 SAMPLING, SENT = "agent.statements", f"{STATUS}wsrep_replicated"
-READ_ONLY, RECEIVES = "mysql.replication.read_only", "mysql.replication.io_running"
+READ_ONLY = "mysql.replication.read_only"
+# Of each of its connections or channels, but for those of a group.
+RECEIVES = re.compile(r"mysql\.replication\.(?:(?!group_replication_)[^.]+\.)?io_running")
 STATE, PRIMARY, ALIVE = f"{STATUS}wsrep_local_state", f"{STATUS}wsrep_cluster_status", f"{STATUS}Questions"
 SYNCED = 4
 OLDEST = 100 * 366 * 86_400.0  # s: no server runs longer
@@ -106,8 +109,8 @@ def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats, serve
     """`servers`: what all execute, and how many are primaries. A role is empty while nobody wrote, so that the server
     may be the writer or not."""
     total, primaries = servers
-    alive, read_only, receives, elected = (_held(node, key, seconds) for key in (ALIVE, READ_ONLY, RECEIVES, ELECTED))
-    away = _away(node, seconds)
+    alive, read_only, elected = (_held(node, key, seconds) for key in (ALIVE, READ_ONLY, ELECTED))
+    receives, away = _has_source(node, seconds), _away(node, seconds)
     found: list[str] = []
     for place in range(len(seconds)):
         if np.isnan(alive[place]):
@@ -118,10 +121,17 @@ def _roles(node: SampledNode, seconds: Floats, own: Floats, share: Floats, serve
             found.append(WRITER if elected[place] else READER)
         elif read_only[place] != 1 and share[place] >= LEAST_SHARE and own[place] >= LEAST_WRITES:
             found.append(WRITER)
-        elif not np.isnan(receives[place]):
+        elif receives[place]:
             found.append(REPLICA)
         else:
             found.append(READER if total[place] >= LEAST_WRITES else "")
+    return found
+
+
+def _has_source(node: SampledNode, seconds: Floats) -> NDArray[np.bool_]:
+    found = np.zeros(len(seconds), np.bool_)
+    for key in filter(RECEIVES.fullmatch, (*node.changing, *node.constants)):
+        found |= ~np.isnan(_held(node, key, seconds))
     return found
 
 

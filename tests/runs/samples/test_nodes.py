@@ -7,6 +7,7 @@ from apps.runs.samples.columns import SampledNode
 from apps.runs.storage.codec import Column
 
 END = 40
+RECEIVES = "mysql.replication.io_running"
 
 
 def column(values: list[float | None]) -> Column:
@@ -18,7 +19,7 @@ def a_server(name: str, *, writes: list[float], up: list[bool] | None = None, **
     """`writes`: /s in each second; `up`: whether it answered; `states`: by the name of the series' last word."""
     up = up or [True] * END
     counted = np.concatenate([[0], np.cumsum(writes)[:-1]])
-    keys = {"read_only": roles.READ_ONLY, "receives": roles.RECEIVES, "state": roles.STATE, "primary": roles.PRIMARY}
+    keys = {"read_only": roles.READ_ONLY, "receives": RECEIVES, "state": roles.STATE, "primary": roles.PRIMARY}
     values: dict[str, list[float | None]] = {roles.ALIVE: list(counted), roles.WRITES[0]: list(counted)}
     values |= {keys[key]: list(found) for key, found in states.items()}
     changing = {
@@ -58,6 +59,20 @@ def test_a_replica_that_was_promoted_is_a_replica_no_longer() -> None:
     found = told(source, promoted)
     assert [role for role, _ in found["r1"]] == ["writer", "not observed"]
     assert [role for role, _ in found["r2"]] == ["replica", "writer"]
+
+
+def test_a_replica_whose_only_channel_has_a_name_is_a_replica() -> None:
+    source = a_server("r1", writes=[50.0] * END, read_only=[0.0] * END)
+    for key, role in {
+        RECEIVES: "replica",
+        "mysql.replication.east-1.io_running": "replica",
+        "mysql.replication.group_replication_applier.io_running": "reader",
+    }.items():
+        other = a_server("r2", writes=[0.0] * END, read_only=[1.0] * END)
+        changing = SampledNode(other.name, "reader", other.clock, {**other.changing, key: column([1.0] * END)})
+        constant = SampledNode(other.name, "reader", other.clock, other.changing, {key: 1})
+        for named in (changing, constant):
+            assert told(source, named)["r2"] == [(role, 0.0)], key
 
 
 def test_a_lull_of_one_second_changes_no_role() -> None:
