@@ -57,6 +57,7 @@ def _new(claims: ProviderClaims) -> User:
         whom = f"with the address {claims.email}" if claims.email else "with an address, which the provider must state"
         raise NotAdmitted(f"Nobody invited you {whom}. Ask an administrator.")
     name = claims.username or claims.email.partition("@")[0] or claims.subject
+    _require_new(claims, name)
     if User.objects.filter(username__iexact=name).exists():
         name = claims.email
     email = claims.email if claims.is_verified else ""
@@ -68,6 +69,25 @@ def _new(claims: ProviderClaims) -> User:
         reason = " ".join(refused.messages)
         raise NotAdmitted(f"The user name {name!r:.160} cannot be used: {reason} Ask an administrator.") from None
     return user
+
+
+def _require_new(claims: ProviderClaims, name: str) -> None:
+    """Who has set a password or another address is bound by none, and must not get a second account. Raises
+    NotAdmitted."""
+    unbound = User.objects.exclude(identities__issuer=claims.issuer).order_by("-is_active", "pk")
+    found = [user for user in unbound.exclude(email="") if _is_same(user.email, claims.email)]
+    # A name alone may be that of an author elsewhere, of whom only imported records are here.
+    found += unbound.filter(username__iexact=name, is_active=True)
+    if not found:
+        return
+    if not found[0].is_active:
+        raise NotAdmitted("This account is disabled. Ask an administrator.")
+    username = found[0].username
+    raise NotAdmitted(
+        f"{username} is here already, with this name or address, and not bound to an account there. Ask an "
+        f"administrator: manage.py set_user {username} --email {claims.email or 'ADDRESS'} binds you to {username} at "
+        "the next sign-in; if you are somebody else, an invitation by another user name lets you in."
+    )
 
 
 @transaction.atomic

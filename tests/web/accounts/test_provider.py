@@ -15,7 +15,7 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 from rest_framework.test import APIClient
 
-from apps.accounts import identities, provider
+from apps.accounts import identities, provider, services
 from apps.accounts.models import Identity, User
 from apps.core.audit.models import AuditEntry
 from tests.support.builders import a_token, a_user
@@ -218,13 +218,45 @@ def test_a_bound_person_who_was_disabled_is_refused(offered: str) -> None:
 
 def test_new_people_get_the_role_of_the_settings_and_a_name_that_is_free(offered: str, settings: LazySettings) -> None:
     settings.OIDC_NEW_PEOPLE = "reader"
-    a_user(username="dora")
+    Identity.objects.create(user=a_user(username="dora"), issuer=offered, subject="d-0")
     knows(offered, "d-1", email="dora@example.com", email_verified=True, preferred_username="Dora")
     knows(offered, "e-1", email="eve@example.com", email_verified=True, preferred_username="eve")
     assert who(sign_in("d-1")[0]) == "dora@example.com"
     assert who(sign_in("e-1")[0]) == "eve"
     eve = User.objects.get(username="eve")
     assert (eve.role, eve.email, eve.has_usable_password()) == ("reader", "eve@example.com", False)
+
+
+@pytest.mark.parametrize("known", [{"username": "ann"}, {"username": "ann.lee", "email": "Ann@example.com"}])
+def test_who_is_here_already_gets_no_second_account_and_is_bound_once_invited_anew(
+    offered: str, settings: LazySettings, known: dict[str, str]
+) -> None:
+    settings.OIDC_NEW_PEOPLE = "reader"
+    name = a_user(password="correct horse", **known).username
+    knows(offered, "n-1", email="ann@example.com", email_verified=True, preferred_username="ann")
+    client, answer = sign_in("n-1")
+    assert (answer.status_code, who(client), User.objects.count()) == (403, "", 1)
+    assert f"set_user {name} --email ann@example.com" in why(answer)
+    call_command("set_user", name, email="ann@example.com", stdout=StringIO(), stderr=StringIO())
+    assert who(sign_in("n-1")[0]) == name
+
+
+def test_who_is_disabled_gets_no_new_account(offered: str, settings: LazySettings) -> None:
+    settings.OIDC_NEW_PEOPLE = "reader"
+    a_user(username="ann", email="ann@example.com", password="correct horse", is_active=False)
+    knows(offered, "n-2", email="ann@example.com", email_verified=True)
+    client, answer = sign_in("n-2")
+    assert (answer.status_code, who(client)) == (403, "")
+    assert "This account is disabled" in why(answer)
+
+
+def test_an_author_of_imported_records_does_not_keep_somebody_of_that_name_out(
+    offered: str, settings: LazySettings
+) -> None:
+    settings.OIDC_NEW_PEOPLE = "reader"
+    services.named("ann")
+    knows(offered, "n-3", email="ann@example.com", email_verified=True)
+    assert who(sign_in("n-3")[0]) == "ann@example.com"
 
 
 def test_its_session_ends_the_same_day(offered: str) -> None:
