@@ -42,7 +42,7 @@ NAMES = 10_000  # of a node's series
 SERIES = 100_000  # of all nodes
 NEW_METRICS = 5_000  # that no run had before
 EVENTS = 20_000
-RARE_EVENTS = 1_000  # of these, kept for kinds of which there are few, such as the load and its checks
+RARE_EVENTS = 1_000  # beyond these, of kinds of which there are few, such as the load and its checks
 FEW_EVENTS = 100
 OUTPUT_LINES = 2_000_000
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)  # its start and end

@@ -20,7 +20,9 @@ def read(samples: Sequence[bytes], *, uid: UUID) -> DecodedSamples:
         found = decoded(lambda: enumerate(samples))
     except wire.BadBatch as error:
         raise Refused("samples", f"cannot be read: {error}") from error
-    _require(not found.left_out, f"have {found.left_out:,} events more than the {limits.EVENTS:,} of a run")
+    # One of these is the remark on those left out.
+    events = len(found.events) - 1 + found.left_out
+    _require(not found.left_out, f"have {events:,} events; a run keeps {limits.EVENTS:,}, and a few more of rare kinds")
     for batch in found.unread:
         raise Refused("samples", f"batch {batch.sequence} cannot be read: {batch.reason}")
     for number, payload in enumerate(samples):

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from apps.core import limits
+from apps.core.text import counted
 from apps.runs.samples import columns
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.stretches import BadSample, OpenStretch, Stretches, stretch_of
@@ -118,7 +119,8 @@ class Decoder:
         """With a remark on those left out."""
         if not self.left_out:
             return [*self._events]
-        label = f"{self.left_out:,} events were left out: a run has at most {limits.EVENTS:,}"
+        were = f"{counted(self.left_out, 'event')} {'was' if self.left_out == 1 else 'were'} left out"
+        label = f"{were}: a run keeps {limits.EVENTS:,}, and a few more of rare kinds"
         detail = {"left_out": self.left_out}
         remark = wire.EventMessage(kind="sampler_error", label=label, starts_at=self._full_at, detail=detail)
         return [*self._events, remark]
@@ -166,7 +168,7 @@ class Decoder:
     def _read_event(self, event: wire.EventMessage) -> None:
         """Leaves it out beyond the limit: a flood of one kind costs neither samples nor the few of another."""
         room = limits.EVENTS - len(self._events)
-        if room > limits.RARE_EVENTS or (room > 0 and self._kinds[event.kind] < limits.FEW_EVENTS):
+        if room > 0 or (room > -limits.RARE_EVENTS and self._kinds[event.kind] < limits.FEW_EVENTS):
             self._events.append(event)
             self._kinds[event.kind] += 1
             return

@@ -7,7 +7,8 @@ from uuid import uuid4
 import pytest
 from rest_framework.test import APIClient
 
-from apps.runs.models import Run, Series
+from apps.core import limits
+from apps.runs.models import Event, Run, Series
 from tests.rest.submissions import a_description, a_file, fields_of, send
 from workers import tasks
 from workers.protocol import wire
@@ -16,12 +17,14 @@ UID = str(uuid4())
 HOST = {"name": "load1", "cpus": 4}
 
 
-def a_batch(*, run: str = UID, sequence: int = 0, questions: int = 1000) -> io.BytesIO:
+def a_batch(*, run: str = UID, sequence: int = 0, questions: int = 1000, states: int = 0) -> io.BytesIO:
     encoder = wire.BatchEncoder(run=run, sequence=sequence)
     for second in range(30):
         values = {"mysql.status.Questions": questions * second, "mysql.status.Uptime": 500 + second}
         encoder.add_sample(node="db1", role="writer", t=30 * sequence + second + 0.25, values=values)
     load = wire.EventMessage(kind="load", label="sysbench", starts_at=1.5, node="client", detail={"is_zero": True})
+    for number in range(states):
+        encoder.add_event(wire.EventMessage(kind="node_state", label="ON", starts_at=number / 100, node="db1"))
     encoder.add_event(load)
     return a_file(encoder.flush()[1], "samples.gz")
 
@@ -105,3 +108,18 @@ def test_samples_of_another_run_or_unreadable_ones_are_refused(engineer: APIClie
     assert fields_of(send(engineer, described(variables=...))) == ["defaults"]
     assert fields_of(send(engineer, described(host={"name": ["a"]}))) == ["host.name"]
     assert not Run.objects.exists()
+
+
+def test_as_many_events_of_one_kind_as_documented_are_taken_and_the_load_beside_them(
+    engineer: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "EVENTS", 30)
+    monkeypatch.setattr(limits, "RARE_EVENTS", 10)
+    monkeypatch.setattr(limits, "FEW_EVENTS", 5)
+    answer = send(engineer, described(), samples=[a_batch(states=31)])
+    assert (answer.status_code, fields_of(answer)) == (422, ["samples"]), answer.content
+    assert b"have 32 events; a run keeps 30, and a few more of rare kinds" in answer.content
+    answer = send(engineer, described(), samples=[a_batch(states=30)])
+    assert answer.status_code == 201, answer.content
+    assert Event.objects.filter(kind="node_state").count() == 30
+    assert Event.objects.filter(kind="load").count() == 1
