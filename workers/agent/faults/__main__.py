@@ -1,6 +1,7 @@
 """`python -m workers.agent.faults prepare|run|restore|clean_up --secrets FILE …`."""
 
 import time
+from collections.abc import Iterator, Sequence
 
 import pymysql
 
@@ -9,6 +10,7 @@ from workers.agent.faults import system as faults_system
 from workers.agent.faults.run import ProbeRun
 from workers.agent.faults.system import ASK_TIMEOUT, TABLE, TargetSystem
 from workers.agent.programs.order import Order, obey
+from workers.agent.programs.report import Failed
 
 CREATE = (
     "CREATE TABLE `{schema}`.`{table}` (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, "
@@ -31,19 +33,35 @@ def run(order: Order) -> None:
 
 
 def restore(order: Order) -> None:
-    """Undoes what a killed run left: a node frozen or cut off, or one stopped that has a `start` control. Raises
-    Failed."""
-    faults.undo_left(order.work / faults.STRUCK)
+    """Undoes what a killed run left: a node frozen or cut off, or one stopped that has a `start` control; the others
+    also where one fails. Raises Failed."""
+    problems = list(_problems(order))
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+def _problems(order: Order) -> Iterator[str]:
+    try:
+        faults.undo_left(order.work / faults.STRUCK)
+    except Failed as problem:
+        yield str(problem)
     system = faults_system.read(order.secrets_file)
     for node, controls in system.controls.items():
-        if node not in system.nodes or "start" not in controls:
-            continue
-        deadline = time.monotonic() + COME_BACK
-        while not _answers(system, node):
-            if time.monotonic() > deadline:
-                faults.run(controls["start"], f"node {node} does not answer and could not be started", START_TIMEOUT)
-                break
-            time.sleep(PAUSE)
+        if node in system.nodes and "start" in controls:
+            try:
+                _start(system, node, controls["start"])
+            except Failed as problem:
+                yield str(problem)
+
+
+def _start(system: TargetSystem, node: str, control: Sequence[str]) -> None:
+    """Unless it answers or comes back by itself. Raises Failed."""
+    deadline = time.monotonic() + COME_BACK
+    while not _answers(system, node):
+        if time.monotonic() > deadline:
+            faults.run(control, f"node {node} does not answer and could not be started", START_TIMEOUT)
+            break
+        time.sleep(PAUSE)
 
 
 def clean_up(_: Order) -> None:

@@ -84,7 +84,7 @@ def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str
 class Faulty:
     """`with Faulty(…) as faulty`: undoes the fault on exit, even when the program is being stopped.
 
-    `file` has a lasting fault from before it strikes until it is undone, for `undo_left`.
+    `file` has a lasting fault, and none of before, from before it strikes until it is undone, for `undo_left`.
     """
 
     def __init__(self, fault: Fault, system: TargetSystem, file: Path) -> None:
@@ -97,6 +97,9 @@ class Faulty:
     def __enter__(self) -> "Faulty":
         if self._is_lasting():
             write_durably(self._file, msgspec.json.encode(self.fault))
+        else:
+            # Of an earlier fault that could not be undone, since when the system was found ready.
+            self._file.unlink(missing_ok=True)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -13,7 +13,8 @@ import pytest
 
 from tests.paths import ROOT
 from tests.support.waiting import LIMIT, eventually
-from workers.agent.faults import transfer
+from workers.agent.faults import __main__ as program
+from workers.agent.faults import faults, transfer
 from workers.agent.faults.faults import STRUCK, Fault, Faulty, plan, run
 from workers.agent.faults.readback import account, errant
 from workers.agent.faults.system import TargetSystem
@@ -144,13 +145,16 @@ def test_a_program_stopped_while_it_thaws_a_node_leaves_it_thawed(tmp_path: Path
         program.wait()
 
 
-def restored(folder: Path, fault: Fault) -> "subprocess.CompletedProcess[str]":
-    """The step restore, where a program died after it had injected the fault."""
+def left(folder: Path, fault: Fault, **more: Any) -> Order:
+    """The order of the step restore, where a program died after it had injected the fault."""
     fields = {"host": "", "port": 0, "socket": "", "user": "", "password": "", "schema": "", "platform": "galera"}
-    (folder / "secrets").write_text(json.dumps({**fields, "nodes": {}, "controls": {}}))
+    (folder / "secrets").write_text(json.dumps({**fields, "nodes": {}, "controls": {}, **more}))
     Faulty(fault, a_target(), folder / STRUCK).__enter__()
-    order = Order(folder / "secrets", parameters={}, threads=1, rate=None, warmup=0, duration=0)
-    argv = [sys.executable, "-m", "workers.agent.faults", *arguments("restore", order)]
+    return Order(folder / "secrets", parameters={}, threads=1, rate=None, warmup=0, duration=0)
+
+
+def restored(folder: Path, fault: Fault) -> "subprocess.CompletedProcess[str]":
+    argv = [sys.executable, "-m", "workers.agent.faults", *arguments("restore", left(folder, fault))]
     return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
@@ -167,6 +171,30 @@ def test_a_node_that_cannot_be_thawed_is_reported_with_the_command(tmp_path: Pat
     assert done.returncode == 1
     assert "FATAL: freeze writer db1 could not be undone: no such node; run: sh -c" in done.stdout
     assert (tmp_path / STRUCK).exists()
+
+
+def test_a_node_is_started_although_another_cannot_be_thawed_or_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program, "COME_BACK", 0.0)
+    monkeypatch.setattr(faults, "UNDO_UNDER_WAY", 0.0)
+    fault = Fault("freeze", "db1", "writer", ("true",), ("false",))
+    closed = {"host": "127.0.0.1", "port": 1}
+    starts = {"db2": ["false"], "db3": ["touch", str(tmp_path / "started")]}
+    controls = {node: {"start": start} for node, start in starts.items()}
+    order = left(tmp_path, fault, nodes=dict.fromkeys(controls, closed), controls=controls)
+    with pytest.raises(Failed, match=r"db1 could not be undone: .*; node db2 does not answer and could not be started"):
+        program.restore(order)
+    assert (tmp_path / "started").exists()
+
+
+def test_a_fault_of_an_earlier_trial_is_not_undone_after_a_later_one(tmp_path: Path) -> None:
+    freeze = Fault("freeze", "db1", "writer", ("true",), ("touch", str(tmp_path / "thawed")))
+    order = left(tmp_path, freeze)
+    # Killed in the middle of a trial of another fault.
+    Faulty(Fault("kill", "db1", "writer", ("true",), ("true",)), a_target(), tmp_path / STRUCK).__enter__()
+    program.restore(order)
+    assert not (tmp_path / "thawed").exists()
 
 
 def test_writes_are_counted_by_what_the_client_saw_and_what_the_table_has() -> None:
