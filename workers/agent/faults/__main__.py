@@ -20,6 +20,7 @@ CREATE = (
 )
 COME_BACK = 20.0  # s for a node to recover by itself before it is started
 START_TIMEOUT = 90.0  # s
+RETRIED = 30.0  # s of attempts to restore; each may take longer
 PAUSE = 0.2  # s between polls
 
 
@@ -34,10 +35,12 @@ def run(order: Order) -> None:
 
 def restore(order: Order) -> None:
     """Undoes what a killed run left: a node frozen or cut off, or one stopped that has a `start` control; the others
-    also where one fails. Raises Failed."""
-    problems = list(_problems(order))
-    if problems:
-        raise Failed("; ".join(problems))
+    also where one fails, and all again for a while. Raises Failed."""
+    deadline = time.monotonic() + RETRIED
+    while problems := list(_problems(order)):
+        if time.monotonic() > deadline:
+            raise Failed("; ".join(problems))
+        time.sleep(PAUSE)
 
 
 def _problems(order: Order) -> Iterator[str]:
