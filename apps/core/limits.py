@@ -4,6 +4,7 @@ An installation's own data stay far below: a bound only stops what would cost mi
 """
 
 from datetime import UTC, datetime
+from typing import Any
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -51,3 +52,15 @@ MAPPED = 100  # values
 COLUMNS = 1_000
 ROWS = 200_000  # two days, one a second
 MAPPING = 64 * KIB
+
+
+def is_nested_too_deep(value: Any) -> bool:
+    """Deeper than JSON_DEPTH. Python's own bound is that of its stack, which whatever walks through it later has less
+    of."""
+    level = [value] if isinstance(value, dict | list | tuple) else []
+    for _ in range(JSON_DEPTH + 1):
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [entry for entries in inside for entry in entries if isinstance(entry, dict | list | tuple)]
+        if not level:
+            return False
+    return True

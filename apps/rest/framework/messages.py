@@ -35,6 +35,7 @@ MESSAGES = (
     wire.SamplingAnswer,
     wire.StreamEndMessage,
 )
+TOO_DEEP = f"The body is nested deeper than {limits.JSON_DEPTH} levels."
 NUL = rb"\u0000"  # JSON has it in no other form
 # More digits than any real length, few enough to parse fast.
 LONGEST_LENGTH = 18
@@ -71,17 +72,22 @@ def read_body(request: Request, *, limit: int) -> bytes:
 
 
 def read_message(request: Request, kind: type[T]) -> T:
-    """Raises ApiProblem with the field, or ParseError when the body is not JSON."""
+    """Raises ApiProblem with the field, or ParseError when the body is not JSON or nested too deep."""
     body = read_body(request, limit=limits.MESSAGE)
     try:
         found = wire.from_json(kind, body)
+        plain = msgspec.to_builtins(found)
+        if limits.is_nested_too_deep(plain):
+            raise ParseError(TOO_DEEP)
         # PostgreSQL stores no NUL, and one text with it is no reason to refuse an agent's word.
-        return msgspec.convert(printable_value(msgspec.to_builtins(found)), kind) if NUL in body else found
+        return msgspec.convert(printable_value(plain), kind) if NUL in body else found
     except msgspec.ValidationError as error:
         field, message = _place(str(error))
         raise problems.invalid(field, message) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ParseError(f"The body is not JSON: {error}") from error
+    except RecursionError as error:
+        raise ParseError(TOO_DEEP) from error
 
 
 def _place(text: str) -> tuple[str, str]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from apps.core import limits
 from apps.runs.ingest import batch_digests
 from apps.runs.ingest.accept import Refused
@@ -26,10 +28,17 @@ def read(samples: Sequence[bytes], *, uid: UUID) -> DecodedSamples:
     for batch in found.unread:
         raise Refused("samples", f"batch {batch.sequence} cannot be read: {batch.reason}")
     for number, payload in enumerate(samples):
-        own = {"run": str(uid), "sequence": number}
-        head = wire.from_json(dict[str, Any], wire.read_lines(payload)[0])
-        _require(head == own, f"batch {number} begins with {head!r:.80}, not {own}: send them in order")
+        own, head = {"run": str(uid), "sequence": number}, wire.read_lines(payload)[0]
+        begins = head[:80].decode(errors="replace")
+        _require(_decoded(head) == own, f"batch {number} begins with {begins}, not {own}: send them in order")
     return found
+
+
+def _decoded(head: bytes) -> dict[str, Any] | None:
+    try:
+        return wire.from_json(dict[str, Any], head)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def are_those_of(run: Run, samples: Sequence[bytes]) -> bool:

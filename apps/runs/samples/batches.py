@@ -167,6 +167,10 @@ class Decoder:
 
     def _read_event(self, event: wire.EventMessage) -> None:
         """Leaves it out beyond the limit: a flood of one kind costs neither samples nor the few of another."""
+        if limits.is_nested_too_deep(event.detail):
+            raise ValueError(
+                f"the detail of event {event.label[:80]!r} is nested deeper than {limits.JSON_DEPTH} levels"
+            )
         room = limits.EVENTS - len(self._events)
         if room > 0 or (room > -limits.RARE_EVENTS and self._kinds[event.kind] < limits.FEW_EVENTS):
             self._events.append(event)

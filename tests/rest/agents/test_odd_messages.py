@@ -41,6 +41,17 @@ def test_a_report_with_nul_is_kept_with_a_visible_sign_in_its_place(talk: Talk) 
     assert System.objects.get().settings == {"a": "b\\x00"}
 
 
+@pytest.mark.parametrize(
+    ("field", "depth"), [("health", 30), ("health", 900), ("health", 100_000), ("unknown", 100_000)]
+)
+def test_a_message_nested_too_deep_is_refused_with_the_bound(talk: Talk, field: str, depth: int) -> None:
+    the_agent()
+    usual = wire.to_json(wire.HelloMessage(version="1", systems=[], hardware=HARDWARE))
+    body = usual[:-1] + b',"%s":{"a":%s}}' % (field.encode(), b"[" * depth + b"]" * depth)
+    answer = talk.say("POST", "hello", body)
+    assert (answer.status_code, "deeper than 20 levels" in answer.json()["detail"]) == (400, True), answer.content
+
+
 def test_what_is_too_long_in_a_report_is_left_out_and_named(talk: Talk) -> None:
     agent = the_agent()
     said = hello(talk, labels=["eu", "x" * 101], health={"words": "x" * limits.HEALTH})

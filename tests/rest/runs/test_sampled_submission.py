@@ -1,5 +1,6 @@
 """A submitted run may bring what an agent's run has: samples, command line, host, defaults, size of its data."""
 
+import gzip
 import io
 from typing import Any
 from uuid import uuid4
@@ -103,6 +104,10 @@ def test_samples_of_another_run_or_unreadable_ones_are_refused(engineer: APIClie
         [a_batch(), a_file(a_batch(sequence=1).getvalue()[:-9])],
     ):
         answer = send(engineer, described(), samples=samples)
+        assert (answer.status_code, fields_of(answer)) == (422, ["samples"]), answer.content
+    for head in (b"no json", b'{"run":%s}' % (b"[" * 900 + b"]" * 900), b"[" * 100_000):
+        odd = gzip.compress(b"\n".join([head, *gzip.decompress(a_batch().getvalue()).splitlines()[1:]]))
+        answer = send(engineer, described(), samples=[a_file(odd)])
         assert (answer.status_code, fields_of(answer)) == (422, ["samples"]), answer.content
     assert fields_of(send(engineer, described(), samples="a text")) == ["samples"]
     assert fields_of(send(engineer, described(variables=...))) == ["defaults"]

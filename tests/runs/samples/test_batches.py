@@ -209,6 +209,11 @@ def test_integers_beyond_64_signed_bits_are_exact() -> None:
     assert rows(full, b'["a",2,[0],[1]]') == {"k": [2**63 - 1, 2**63], "l": [2**64 - 1] * 2}
 
 
+def an_event_of_depth(depth: int) -> bytes:
+    detail = b'{"a":%s}' % (b"[" * depth + b"]" * depth)
+    return b'{"event":{"kind":"k","label":"x","starts_at":1,"detail":%s}}' % detail
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
@@ -233,6 +238,9 @@ def test_integers_beyond_64_signed_bits_are_exact() -> None:
         ([b'{"node":"a","role":"","layout":"y","names":["k","k"]}'], "line 2: .*twice"),
         ([LAYOUT, b'{"node":"a","role":"","layout":"y","names":["l"]}'], "line 3: .*drops names"),
         ([b'{"node":"%s","role":"","layout":"y","names":[]}' % (b"n" * 81)], "line 2: .*at most 80"),
+        ([an_event_of_depth(30)], "line 2: the detail of event 'x' is nested deeper than 20 levels"),
+        ([an_event_of_depth(900)], "line 2: the detail of event 'x' is nested deeper than 20 levels"),
+        ([an_event_of_depth(100_000)], "line 2"),
     ],
     ids=itertools.count(),
 )

@@ -97,6 +97,18 @@ def test_a_line_that_breaks_the_grammar_is_shown_with_the_reason() -> None:
     assert read([*BODY, "some words"]).unparsed == ("some words",)
 
 
+@pytest.mark.parametrize("depth", [30, 900, 100_000])
+def test_a_line_that_is_nested_too_deep_is_shown_and_the_others_are_read(depth: int) -> None:
+    nested = "[" * depth + "]" * depth
+    bad = [
+        f'{{"kind":"event","event":"x","label":"x","from":1,"detail":{{"a":{nested}}}}}',
+        f'{{"kind":"check","check":"x","label":"x","held":true,"found":{nested}}}',
+    ]
+    output = read([*BODY[:-1], *bad, BODY[-1]])
+    assert len(output.unparsed) == 2
+    assert output.headlines == read(BODY).headlines
+
+
 def test_the_text_that_sysbench_prints_around_a_report_is_read_too() -> None:
     lines = [
         "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)",

@@ -92,7 +92,7 @@ def read(content: bytes) -> SentFile:
 def _source(line: bytes) -> str:
     try:
         head = msgspec.json.decode(line, type=_HeadLine)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadPayload(f"line 1: {error}") from error
     if (head.splashboard, head.version) != (FORMAT, VERSION):
         raise BadPayload(f"line 1: it is {head.splashboard[:40]!r} {head.version}; {FORMAT!r} {VERSION} is read here")

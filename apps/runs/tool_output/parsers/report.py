@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from apps.core import limits
+
 PARSER = "report"
 VERSION = "1"
 MARK = b'{"kind":'
@@ -131,7 +133,7 @@ def parse(output: bytes) -> ParsedReport:
         try:
             line = decoder.decode(text)
             _check(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, _OutOfBounds) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, _OutOfBounds) as error:
             found.broken.append(f"{text.decode('utf-8', 'backslashreplace')} ({error})")
             continue
         found.lines.append(Placed(line, start, end))
@@ -160,7 +162,7 @@ def _check(line: AnyLine) -> None:
     """Raises _OutOfBounds."""
     match line:
         case ReportInterval():
-            _require(abs(line.t) <= LONGEST, "t is not a time")
+            _check_time(line.t)
             _require(
                 line.seconds <= 0 or SHORTEST <= line.seconds <= LONGEST, "seconds is not the length of an interval"
             )
@@ -176,10 +178,18 @@ def _check(line: AnyLine) -> None:
             _require(all(count >= 0 for _, count in line.buckets), "a count is negative")
         case ReportEvent():
             _check_span(line.from_, line.from_ if line.to is None else line.to)
-        case ReportCheck() | Error():
-            _require(abs(line.t or 0) <= LONGEST, "t is not a time")
+            _require(not limits.is_nested_too_deep(line.detail), "detail is nested too deep")
+        case ReportCheck():
+            _check_time(line.t or 0)
+            _require(not limits.is_nested_too_deep([line.expected, line.found]), "expected or found is nested too deep")
+        case Error():
+            _check_time(line.t)
         case _:
             pass
+
+
+def _check_time(t: float) -> None:
+    _require(abs(t) <= LONGEST, "t is not a time")
 
 
 def _check_values(line: ReportInterval | Total) -> None:

@@ -29,6 +29,7 @@ def test_series_share_clocks_and_missing_values_are_not_zeros() -> None:
     [
         ([], "line 1"),
         (["{}"], "line 1"),
+        ([HEAD[:-1] + ', "more": ' + "[" * 100_000], "line 1"),
         ([json.dumps({"splashboard": "prometheus series", "version": 2})], "'prometheus series' 1 is read here"),
         ([HEAD], "no series"),
         ([HEAD, "nonsense"], "line 2"),

@@ -1,6 +1,7 @@
 """What statements the nodes executed, as the agent's artifact has it."""
 
 import json
+from itertools import count
 from typing import Any
 
 import pytest
@@ -43,7 +44,14 @@ def test_statements_of_all_nodes_are_listed_by_time_with_rates_and_means() -> No
     assert table.note.endswith("20 more of kinds that took less are not listed")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"{}", b'{"node": 1}', b"junk", b'{"node":"db1"}', b'{"node":"\xf3"}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"\n", b"{}", b'{"node": 1}', b"junk", b'{"node":"db1"}', b'{"node":"\xf3"}'),
+        b'{"more":' + b"[" * 100_000,
+    ],
+    ids=count(),
+)
 def test_what_is_no_such_file_is_refused_with_its_line(content: bytes) -> None:
     with pytest.raises(NotThisFormat, match="statements by digest"):
         digests.parse(content)

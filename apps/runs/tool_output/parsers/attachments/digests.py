@@ -82,7 +82,7 @@ def _nodes(content: bytes) -> list[_NodeDigests]:
 def _node(line: TextLine) -> _NodeDigests:
     try:
         return msgspec.json.decode(line.text, type=_NodeDigests)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise line.refuse(f"{EXPECTED} ({error})") from error
 
 
