@@ -12,11 +12,12 @@ from django.db.models.functions import RowNumber
 
 from apps.comparison.models import PinnedBaseline, Snapshot
 from apps.core.audit.api import Action, record
+from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.regressions.api import CLOSED
 from apps.regressions.models import Change
 from apps.runs.api import archive, deletion
-from apps.runs.models import COUNTED, Artifact, Run
+from apps.runs.models import COUNTED, ArchivedRun, Artifact, Run
 
 # Examples have a removal of their own, and so do runs of the scale rig.
 KINDS = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
@@ -39,14 +40,19 @@ class RetentionPlan:
 
 def plan(*, now: datetime, days: int, newest: int, unarchived: bool = False) -> RetentionPlan:
     """`days`: since the end of a run. `newest`: runs that stay of each system, workload and load level. `unarchived`:
-    also runs that the archive, if there is one, does not have. Raises ValueError when `days` or `newest` is below 1."""
+    also runs that the archive, if there is one, does not have. Raises ValueError when `days` or `newest` is below 1,
+    Invalid when runs were archived but no archive is configured here."""
     if days < 1 or newest < 1:
         raise ValueError("days and newest must be at least 1")
+    has_archive = archive.configured() is not None
+    if not has_archive and not unarchived and ArchivedRun.objects.exists():
+        message = "it is not set here, but runs of this installation are archived"
+        remedy = "set it as for the server; --unarchived deletes runs whether the archive has them or not"
+        raise Invalid([FieldProblem("SPLASHBOARD_ARCHIVE", message, remedy)])
     before = now - timedelta(days=days)
     old = Run.objects.filter(state=Run.State.SEALED, ended_at__lt=before, provenance__in=KINDS).order_by()
     left = set(old.values_list("pk", flat=True))
     number, kept = len(left), []
-    has_archive = archive.configured() is not None
     for reason, holds in _reasons(old, newest, is_archive_required=has_archive and not unarchived):
         found = left.intersection(holds)
         left -= found

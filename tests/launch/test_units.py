@@ -24,12 +24,18 @@ def test_what_they_start_exists() -> None:
     told = subprocess.run(argv, check=True, cwd=ROOT, capture_output=True, text=True)
     scripts = tomllib.loads((ROOT / "workers/agent/pyproject.toml").read_text())["project"]["scripts"]
     started = [shlex.split(line) for unit in UNITS for line in lines(unit, "ExecStart")]
-    assert len(started) == 3
+    assert len(started) == 4
     for words in started:
         if "config.launch" in words:
             assert f"    {words[words.index('config.launch') + 1]} " in told.stdout, told.stdout
         else:
             assert Path(words[0]).name in scripts
+
+
+def test_every_command_gets_the_servers_variables() -> None:
+    commands = [unit for unit in UNITS if "config.launch" in unit.read_text()]
+    assert [unit.name for unit in commands if lines(unit, "EnvironmentFile") != ["-/etc/splashboard.env"]] == []
+    assert "-p EnvironmentFile=-/etc/splashboard.env" in (ROOT / "docs/howto/systemd.md").read_text()
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)

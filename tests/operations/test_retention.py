@@ -161,6 +161,19 @@ def test_with_an_archive_only_what_it_has_goes_and_comes_back_as_it_was(tmp_path
         assert held(Run.objects.get(uid=run.uid)) == before
 
 
+def test_where_the_archive_is_not_named_no_run_goes_that_it_may_lack(tmp_path: Path) -> None:
+    system = a_system()
+    first, *_ = runs_of(system, -400, -399)
+    with an_archive(tmp_path / "archive"):
+        archived(a_full_run())
+    for options in ((), ("--apply",)):
+        with pytest.raises(CommandError, match="SPLASHBOARD_ARCHIVE: it is not set here"):
+            call_command("delete_runs", "--older-than", "30", "--newest", "1", *options, stdout=StringIO())
+    assert Run.objects.filter(pk=first).exists()
+    call_command("delete_runs", "--older-than", "30", "--newest", "1", "--unarchived", "--apply", stdout=StringIO())
+    assert not Run.objects.filter(pk=first).exists()
+
+
 def test_files_go_with_the_last_run_that_has_them() -> None:
     one, other = (an_upload(output=OUTPUT).send() for _ in range(2))
     path = artifacts.path_of(one.artifacts.get().sha256)

@@ -38,7 +38,10 @@ class Command(BaseCommand):
         for name, value in (("--older-than", days), ("--newest", newest)):
             if value < 1:
                 raise CommandError(f"{name} must be at least 1, not {value}")
-        planned = plan(now=timezone.now(), days=days, newest=newest, unarchived=options["unarchived"])
+        try:
+            planned = plan(now=timezone.now(), days=days, newest=newest, unarchived=options["unarchived"])
+        except Invalid as error:
+            raise CommandError(str(error)) from error
         self._describe(planned)
         if not options["apply"]:
             self.stdout.write("Nothing was changed. To delete them, add --apply.")
