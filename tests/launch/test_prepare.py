@@ -5,6 +5,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -151,11 +152,12 @@ def test_bucket_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     try:
         _, port = server.get_host_and_port()
         endpoint = f"http://127.0.0.1:{port}"
-        with s3(endpoint):
+        name = f"artifacts-{uuid4().hex[:8]}"  # moto's servers of a process share their buckets
+        with s3(endpoint, name):
             prepared(tmp_path, "--create-bucket")
             prepared(tmp_path, "--create-bucket", "--unchanged")
         client = boto3.client("s3", endpoint_url=endpoint)
-        assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["splashboard"]
+        assert name in [bucket["Name"] for bucket in client.list_buckets()["Buckets"]]
         client.close()
     finally:
         server.stop()
@@ -169,8 +171,8 @@ def test_object_store_that_does_not_answer_is_named(tmp_path: Path, monkeypatch:
         prepared(tmp_path, "--create-bucket")
 
 
-def s3(endpoint: str) -> override_settings:
-    options = {"bucket_name": "splashboard", "endpoint_url": endpoint}
+def s3(endpoint: str, bucket: str = "splashboard") -> override_settings:
+    options = {"bucket_name": bucket, "endpoint_url": endpoint}
     return override_settings(
         STORAGES={
             "default": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options},

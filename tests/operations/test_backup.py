@@ -7,7 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event as Signal
+from uuid import uuid4
 
+import boto3
 import msgspec
 import pytest
 from django.core.files.storage import default_storage
@@ -25,6 +27,7 @@ from tests.operations.conftest import EmptyInstallation, rows_of
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload
 from tests.support import stores
 from tests.support.builders import a_load_level, a_system, a_token, a_user, a_workload
+from tests.support.object_store import object_store
 from tests.support.waiting import eventually
 from workers.protocol import wire
 
@@ -174,6 +177,29 @@ def test_a_backup_is_its_owners_and_complete_once_it_has_its_name(tmp_path: Path
         write(parent=tmp_path / "other", now=NOW, folder_of_programs=tmp_path)
     assert list((tmp_path / "other").iterdir()) == []
     assert Backup.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_bucket_that_is_missing_is_named_and_made_where_that_is_asked_for(
+    tmp_path: Path, another: EmptyInstallation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    an_upload().send()
+    folder = a_backup(tmp_path)
+    others, name = (f"{word}-{uuid4().hex[:8]}" for word in ("others", "artifacts"))
+    with object_store(monkeypatch, bucket=others) as endpoint:
+        monkeypatch.setenv("S3_ENDPOINT_URL", endpoint)
+        monkeypatch.setenv("S3_BUCKET", name)
+        refused = another.manage("restore", folder)
+        assert refused.stderr.strip().splitlines() == [
+            f"CommandError: the bucket {name} of S3_BUCKET is missing: create it, or add --create-bucket"
+        ]
+        assert another.rows() == {}
+        done = another.manage("restore", folder, "--create-bucket")
+        assert done.returncode == 0, done.stderr
+        store = boto3.client("s3", endpoint_url=endpoint)
+        stored = {Path(each["Key"]).name for each in store.list_objects_v2(Bucket=name)["Contents"]}
+        store.close()
+    assert stored == set(Artifact.objects.values_list("sha256", flat=True))
 
 
 @pytest.mark.django_db(transaction=True)

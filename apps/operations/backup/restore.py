@@ -5,9 +5,11 @@ from itertools import chain
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
+from apps.core.stores import ensure_bucket
 from apps.operations.backup import manifest, programs
 from apps.operations.backup.manifest import BackupManifest, BadBackup
 from apps.operations.backup.verify import contents, files, verify
@@ -21,13 +23,15 @@ class HasData(Exception):
     """The installation has data of its own, which a restore would mix with the backup's."""
 
 
-def restore(folder: Path, *, folder_of_programs: Path | None = None) -> BackupManifest:
-    """Raises HasData, BadBackup, ProgramProblem, OSError."""
+def restore(folder: Path, *, folder_of_programs: Path | None = None, create_bucket: bool = False) -> BackupManifest:
+    """`create_bucket`: of the artifacts, if it is missing. Raises HasData, BadBackup, BucketProblem, ProgramProblem,
+    OSError."""
     tables = connection.introspection.table_names()
     if tables:
         raise HasData(f"the database has {len(tables)} tables already: {ANOTHER_FOLDER}")
     found = verify(folder)
     _require_known(found, folder)
+    ensure_bucket(default_storage, create=create_bucket)
     for _, content in contents(folder / manifest.ARTIFACTS):
         with transaction.atomic():
             artifacts.keep(content)

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from apps.core.stores import BucketProblem
 from apps.operations.backup.manifest import BadBackup
 from apps.operations.backup.programs import ProgramProblem
 from apps.operations.backup.restore import HasData, restore
@@ -20,6 +21,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--verify", action="store_true", help="compare the backup with its manifest, change nothing"
         )
+        parser.add_argument(
+            "--create-bucket", action="store_true", help="create the artifacts' bucket if it is missing"
+        )
         parser.add_argument("--programs", type=Path, help="folder of pg_restore (default: PATH)")
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -28,8 +32,9 @@ class Command(BaseCommand):
             if options["verify"]:
                 found, done = verify(folder), "is whole"
             else:
-                found, done = restore(folder, folder_of_programs=options["programs"]), "is restored"
-        except (HasData, BadBackup, ProgramProblem, OSError) as error:
+                found = restore(folder, folder_of_programs=options["programs"], create_bucket=options["create_bucket"])
+                done = "is restored"
+        except (HasData, BadBackup, BucketProblem, ProgramProblem, OSError) as error:
             raise CommandError(str(error)) from error
         rows = sum(found.rows.values())
         self.stdout.write(f"{folder} {done}: taken at {found.taken_at}, {rows} rows, {found.artifacts} artifacts")

@@ -19,6 +19,7 @@ from apps.accounts import tokens
 from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.core.problems import Invalid
+from apps.core.stores import BucketProblem, ensure_bucket
 from apps.dispatch.models import Agent
 
 LOADERS = ("seed_catalog", "load_published")
@@ -111,21 +112,12 @@ class Command(BaseCommand):
             call_command(name, stdout=self.stdout)
 
     def _create_bucket(self) -> None:
-        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - half a second that only this needs
-
-        storage: Any = default_storage
-        if not hasattr(storage, "bucket_name"):  # a folder
-            return
-        name, client = storage.bucket_name, storage.connection.meta.client
         try:
-            client.head_bucket(Bucket=name)
-        except ClientError as error:
-            if error.response["Error"]["Code"] not in ("404", "NoSuchBucket"):
-                raise CommandError(f"the bucket {name} of S3_BUCKET cannot be used: {error}") from error
-            client.create_bucket(Bucket=name)
-            self.stdout.write(f"Created the bucket {name}.")
-        except BotoCoreError as error:
-            raise CommandError(f"the object store of S3_ENDPOINT_URL does not answer: {error}") from error
+            created = ensure_bucket(default_storage, create=True)
+        except BucketProblem as problem:
+            raise CommandError(str(problem)) from problem
+        if created:
+            self.stdout.write(f"Created the bucket {created}.")
 
     def _agent(self, config: Path, server: str) -> None:
         token_file = config.with_name("agent.token")
