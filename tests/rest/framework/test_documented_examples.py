@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ import pytest
 from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
-from apps.catalog.models import HardwareClass
+from apps.catalog.models import HardwareClass, Workload
 from apps.catalog.services import seed
 from apps.runs.models import Run
 from apps.runs.queries import load_series
@@ -28,6 +29,7 @@ PAGES = (
     DOCS / "howto" / "campaigns.md",
 )
 README = ROOT / "README.md"
+STUDY = ROOT / "apps/rig/examples/data/ladders.tar.xz"
 DOCUMENTED_SERVER = "http://127.0.0.1:8000"
 
 pytestmark = [
@@ -145,6 +147,23 @@ def executed(code: str, *, server: LiveServer, folder: Path) -> str:
     )
     assert done.returncode == 0, f"{shown}\n{done.stdout}{done.stderr}"
     return done.stdout
+
+
+def test_what_pages_ask_of_the_example_study_names_a_workload_that_it_has() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER SEQUENCE catalog_workload_id_seq RESTART")
+    seed()
+    with tarfile.open(STUDY) as study:
+        measured = {path.split("/")[2][-8:] for path in study.getnames() if path.startswith("manifests/")}
+    asked = {
+        (page.name, int(number))
+        for page in DOCS.rglob("*.md")
+        for address in re.findall(r"=example-[^\s']*", page.read_text())
+        for number in re.findall(r"workload=(\d+)", address)
+    }
+    assert len(asked) == 3
+    missing = [each for each in asked if Workload.objects.get(pk=each[1]).content_hash[:8] not in measured]
+    assert missing == []
 
 
 def test_the_readme_submits_a_run_and_learns_its_address(live_server: LiveServer, tmp_path: Path) -> None:
