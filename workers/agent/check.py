@@ -47,7 +47,10 @@ def _tools() -> list[tuple[bool, str]]:
         try:
             lines.append((True, f"tool {name}: {tool.version()}"))
         except ToolMissing as problem:
-            lines.append((False, f"tool {name}: {problem}"))
+            if tool.is_optional:
+                lines.append((True, f"tool {name}: not installed, its workloads cannot run here ({problem})"))
+            else:
+                lines.append((False, f"tool {name}: {problem}"))
     return lines
 
 

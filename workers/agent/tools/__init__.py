@@ -86,6 +86,7 @@ class Tool(Protocol):
 
     name: str
     artifact: str  # name under which the run's whole output is kept
+    is_optional: bool  # a host may lack its program: then only its own workloads cannot run there
 
     def version(self) -> str:
         """Raises ToolMissing."""
@@ -128,6 +129,8 @@ class Tool(Protocol):
 
 class Plain:
     """A tool without verification and further files, which changes no servers."""
+
+    is_optional = False
 
     def restore(self, target: Target) -> Invocation | None:
         del target

@@ -27,6 +27,7 @@ class Slap(ProgramTool):
     spec = slap.SPEC
     module = "workers.agent.programs.slap"
     programs = ("mysqlslap",)
+    is_optional = True
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         return _data_set(self.chosen(parameters))
