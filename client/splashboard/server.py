@@ -24,6 +24,7 @@ from splashboard.failures import Misuse, RefusedField, RequestRefused, ServerUnr
 
 API = "/api/v1/"
 LONGEST_PAUSE = 15.0  # s between two attempts
+NOTHING_DONE = (429, 507)  # too many requests, no room: what was sent was not kept
 SHORTEST_WAIT = 1.0  # s: minimum timeout of an attempt, even near the deadline
 LOGIN = "an engineer or administrator creates it with `manage.py create_token USER NAME`; set it as SPLASHBOARD_TOKEN"
 
@@ -62,8 +63,9 @@ class _NoAnswer(Exception):
 
 
 def is_retryable(status: int | None) -> bool:
-    """None: no answer. Not 501 and 507: they persist until the server is repaired."""
-    return status is None or status in (408, 425, 429) or (status >= 500 and status not in (501, 507))
+    """None: no answer. 507: the server's disk is full, and writes are accepted again once there is room. Not 501: it
+    stays."""
+    return status is None or status in (408, 425, 429) or (status >= 500 and status != 501)
 
 
 def printable(text: str | bytes) -> str:
@@ -131,8 +133,7 @@ class Server:
                 if not is_retryable(status):
                     return self._checked(answer)
                 trouble, final = f"the server answered {answer_text(answer)}", False
-                # 429 is sent before anything is done.
-                again, retry_after = repeatable or status == 429, answer.headers.get("retry-after")
+                again, retry_after = repeatable or status in NOTHING_DONE, answer.headers.get("retry-after")
             if final:
                 raise ServerUnreachable(f"{self.url}: {trouble}")
             if not again:

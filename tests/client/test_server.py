@@ -35,8 +35,9 @@ def test_a_server_that_is_away_for_a_moment_is_asked_again(fake: FakeServer) -> 
     assert pauses[0] < pauses[1]
 
 
-def test_it_waits_as_long_as_the_server_asks(fake: FakeServer) -> None:
-    fake.answers = [(429, {"Retry-After": "7"}, b""), FINE]
+@pytest.mark.parametrize("status", [429, 507])
+def test_it_waits_as_long_as_the_server_asks(fake: FakeServer, status: int) -> None:
+    fake.answers = [(status, {"Retry-After": "7"}, b""), FINE]
     server, pauses = a_server(fake)
     server.send("campaigns/files/", b"x", kind="text/plain", repeatable=False)
     assert pauses == [7]
@@ -49,6 +50,15 @@ def test_it_gives_up_after_the_time_that_was_given(fake: FakeServer) -> None:
         server.read("health/")
     assert sum(pauses) < 20
     assert len(fake.received) > 3
+
+
+def test_a_full_disk_is_named_where_the_server_stays_read_only(fake: FakeServer) -> None:
+    problem = b'{"detail": "var/ has 12 MB free and needs 625 MB"}'
+    fake.answers = [(507, {"Retry-After": "30", "Content-Type": "application/problem+json"}, problem)]
+    server, pauses = a_server(fake, timeout=70)
+    with pytest.raises(ServerUnreachable, match=r"507, var/ has 12 MB free and needs 625 MB; given up after 70 s"):
+        server.send("runs/", b"x", kind="text/plain", repeatable=True)
+    assert pauses == [30, 30]
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,20 @@ def test_what_the_network_kept_back_is_sent_later_once(
     assert pending.every() == []
 
 
+def test_while_the_servers_disk_is_full_measuring_goes_on_and_the_runs_are_kept(
+    command: Command, sysbench: Path, monkeypatch: pytest.MonkeyPatch, fake: FakeServer
+) -> None:
+    monkeypatch.setenv("OUTPUT", str(POINT_SELECT))
+    problem = b'{"detail": "var/ has 12 MB free and needs 625 MB"}'
+    fake.answers = [(507, {"Retry-After": "30", "Content-Type": "application/problem+json"}, problem)]
+    wrapped = ("--", sysbench, *OPTIONS.split(), "run")
+    monkeypatch.setenv("SPLASHBOARD_TOKEN", "t0p")
+    said = command("run", "--url", fake.url, *SERVER, "--repeat", 2, *wrapped)
+    assert said.code == 5, said.err
+    assert "var/ has 12 MB free and needs 625 MB" in said.err
+    assert len(pending.every()) == 2
+
+
 def test_wrong_options_name_the_field_and_the_remedy(command: Command, tmp_path: Path) -> None:
     (tmp_path / "my.cnf").write_text("[mysqld]\nport=1\n")
     url = ("run", "--url", "http://127.0.0.1:9", "--timeout", "0.1")
