@@ -102,7 +102,7 @@ def system_of(
     if elsewhere and not options.hardware:
         raise Misuse(
             f"--hardware: {elsewhere} is another machine: name its hardware class as on the Catalog page, for example "
-            "--hardware my-database-host"
+            "--hardware my-database-host; one that the catalog lacks needs --cpus and --memory (GiB) too"
         )
     found = NUMBERS.match(version)
     short = found[0] if found else version
@@ -119,7 +119,11 @@ def system_of(
         "settings": {"variant": options.variant} if options.variant else {},
         "nodes": [{"name": "db1", "role": "writer"}],
     }
-    return described if options.hardware else {**described, "hardware": [machine.hardware()]}
+    if not options.hardware:
+        described["hardware"] = [machine.hardware()]
+    elif options.cpus and options.memory:
+        described["hardware"] = [machine.described(options.hardware, cpus=options.cpus, gib=options.memory)]
+    return described
 
 
 def words_of(system: str | Mapping[str, Any]) -> str:
@@ -217,5 +221,8 @@ def _problem(plan: BenchmarkPlan, tool: ToolCommand | None, description: Mapping
         return NO_WORKLOAD
     described_here = not isinstance(description["system"], str) and plan.target is None and not plan.system.hardware
     if tool is not None and described_here and not is_local(tool.host):
-        return f"system: the load went to {tool.host}, which is another machine: name its hardware class by --hardware"
+        return (
+            f"system: the load went to {tool.host}, which is another machine: name its hardware class by --hardware; "
+            "one that the catalog lacks needs --cpus and --memory (GiB) too"
+        )
     return ""

@@ -115,6 +115,8 @@ class BenchmarkSession:
                 body = json.dumps(self.stated).encode()
                 self.server.send("systems/", body, kind="application/json", repeatable=True).json(SYSTEM)
         except RequestRefused as problem:
+            if any(each.field == "hardware_class" for each in problem.problems):
+                raise Misuse(f"--hardware: {problem}; here: by --cpus N and --memory GIB") from problem
             if problem.status != 409:
                 raise
             remedy = "what differs needs a name of its own: give --variant NAME, or another --system"

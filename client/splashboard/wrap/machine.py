@@ -31,13 +31,17 @@ def memory() -> int:
 
 def hardware() -> dict[str, Any]:
     """This machine as a hardware class of the catalog."""
-    cpus, size = os.cpu_count() or 1, max(STEP, -(-memory() // STEP) * STEP)
-    gib = f"{size / 2**30:g}"
+    cpus, gib = os.cpu_count() or 1, max(STEP, -(-memory() // STEP) * STEP) / 2**30
+    return described(slug(host(), f"{cpus}cpu", f"{gib:g}gib"), name=host(), cpus=cpus, gib=gib)
+
+
+def described(key: str, *, cpus: int, gib: float, name: str = "") -> dict[str, Any]:
+    """A hardware class of the catalog."""
     return {
-        "slug": slug(host(), f"{cpus}cpu", f"{gib}gib"),
-        "name": f"{host()}, {cpus} CPUs, {gib} GiB"[:120],
+        "slug": key,
+        "name": f"{name or key}, {cpus} CPUs, {gib:g} GiB"[:120],
         "vcpu": cpus,
-        "memory_bytes": size,
+        "memory_bytes": round(gib * 2**30),
     }
 
 

@@ -16,6 +16,7 @@ from splashboard.wrap.tool_command import value_of
 WORDS = "run a benchmark as it is, submit what it measured, and compare: splashboard run [OPTIONS] -- COMMAND"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 MOST_RUNS = 1000
+MOST_CPUS, MOST_MEMORY = 10_000, 100_000  # GiB
 
 
 def add(command: argparse.ArgumentParser) -> None:
@@ -38,6 +39,8 @@ def add(command: argparse.ArgumentParser) -> None:
     one("--platform", metavar="KEY", help="mariadb, mysql, galera, …; default: as the server says")
     one("--server-version", metavar="TEXT", help="SELECT VERSION(), where --dsn is not given")
     one("--hardware", metavar="KEY", help="hardware class of the server's machine; default: this machine")
+    one("--cpus", type=int, metavar="N", help="CPUs of the machine of --hardware, where the catalog lacks that class")
+    one("--memory", type=float, metavar="GIB", help="its memory, GiB")
     one("--format", help="format of the output; default: recognised")
     one(
         "--result", metavar="FILE", help="file (or pattern) that the tool writes its result to, if it does not print it"
@@ -58,6 +61,7 @@ def plan_of(options: argparse.Namespace) -> BenchmarkPlan:
         raise Misuse("--warmup: write seconds, 0 to 86400")
     if not 0 < options.tolerance <= 1:
         raise Misuse("--tolerance: write a share between 0 and 1, for example 0.1")
+    _require_machine(options)
     levels = _levels(options.threads)
     if not 1 <= options.repeat * len(levels) <= MOST_RUNS:
         raise Misuse(f"--repeat: with {len(levels)} load levels write 1 to {MOST_RUNS // len(levels)}")
@@ -71,6 +75,8 @@ def plan_of(options: argparse.Namespace) -> BenchmarkPlan:
             platform=options.platform,
             server_version=options.server_version,
             hardware=options.hardware,
+            cpus=options.cpus,
+            memory=options.memory,
             variant=options.variant,
         ),
         target=target.of_dsn(options.dsn)
@@ -88,6 +94,18 @@ def plan_of(options: argparse.Namespace) -> BenchmarkPlan:
         tolerance=options.tolerance,
         samples=not options.no_samples,
     )
+
+
+def _require_machine(options: argparse.Namespace) -> None:
+    """Raises Misuse when a machine is described in part, or without its name."""
+    if options.cpus is None and options.memory is None:
+        return
+    if options.hardware is None or options.cpus is None or options.memory is None:
+        raise Misuse("--hardware: describe a machine by --hardware KEY, --cpus N and --memory GIB together")
+    if not 1 <= options.cpus <= MOST_CPUS:
+        raise Misuse(f"--cpus: write 1 to {MOST_CPUS}")
+    if not 0 < options.memory <= MOST_MEMORY:
+        raise Misuse(f"--memory: write GiB, up to {MOST_MEMORY}")
 
 
 def _levels(text: str | None) -> Sequence[int | None]:

@@ -11,12 +11,14 @@ from splashboard.wrap.target import LoadedServer
 
 @dataclass(frozen=True)
 class SystemOptions:
-    """Options about the system; None: not given."""
+    """Options about the system; None: not given. `cpus` and `memory` (GiB) are of the machine that `hardware` names."""
 
     system: str | None
     platform: str | None
     server_version: str | None
     hardware: str | None
+    cpus: int | None
+    memory: float | None
     variant: str | None
 
 

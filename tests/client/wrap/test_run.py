@@ -92,6 +92,25 @@ def test_a_script_gets_the_load_levels_and_each_of_its_runs_is_one(
 
 
 @LIVE
+def test_a_server_on_another_machine_is_described_by_the_same_command(
+    engineer: Command, sysbench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUTPUT", str(POINT_SELECT))
+    wrapped = ("--", sysbench, *OPTIONS.split(), "--mysql-host=db9", "run")
+    unknown = engineer("run", *SERVER, "--hardware", "db9-box", *wrapped)
+    assert unknown.code == 3
+    assert "'db9-box' is not in the catalog" in unknown.err
+    assert "by --cpus N and --memory GIB" in unknown.err
+    said = engineer("run", *SERVER, "--hardware", "db9-box", "--cpus", 16, "--memory", 64, *wrapped)
+    assert said.code == 0, said.err
+    kept = Run.objects.get().system.hardware_class
+    assert (kept.slug, kept.name) == ("db9-box", "db9-box, 16 CPUs, 64 GiB")
+    assert (kept.vcpu, kept.memory_bytes) == (16, 64 * 2**30)
+    again = engineer("run", *SERVER, "--hardware", "db9-box", *wrapped)
+    assert again.code == 0, again.err
+
+
+@LIVE
 def test_a_failed_command_has_a_code_of_its_own_and_its_run_is_stored(
     engineer: Command, sysbench: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +183,13 @@ def test_wrong_options_name_the_field_and_the_remedy(command: Command, tmp_path:
         ([*SERVER, "--", "sysbench", "my_own.lua", "run"], "workload.parameters.test is 'my_own'"),
         ([*SERVER, "--", "mysqlslap", "--concurrency=4"], "add --csv"),
         ([*SERVER, "--", "sysbench", "oltp_insert", "--mysql-host=db9", "run"], "--hardware: db9"),
+        (
+            [*SERVER, "--hardware", "db9", "--cpus", "4", "--", "true"],
+            "--hardware KEY, --cpus N and --memory GIB together",
+        ),
+        ([*SERVER, "--cpus", "4", "--memory", "8", "--", "true"], "--hardware KEY, --cpus N and --memory GIB together"),
+        ([*SERVER, "--hardware", "db9", "--cpus", "0", "--memory", "8", "--", "true"], "--cpus: write 1 to"),
+        ([*SERVER, "--hardware", "db9", "--cpus", "4", "--memory", "nan", "--", "true"], "--memory: write GiB"),
         ([*SERVER, "--", str(tmp_path / "nothing")], "cannot be started"),
     ):
         said = command(*url, *typed)
