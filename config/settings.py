@@ -318,7 +318,9 @@ SPECTACULAR_SETTINGS = {
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
-# A request that enqueues must not hang on an unreachable broker: the beat's sweep enqueues later.
+# A request that enqueues must not hang on an unreachable broker: the beat's sweep enqueues later. After the visibility
+# timeout (s) a task that still runs is delivered again; rows and their locks keep it from having two effects
+# (docs/why/uploads.md).
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 120, "socket_connect_timeout": 3, "socket_keepalive": True}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
