@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from apps.core.answers import OneOf, Seconds, component
 from apps.runs.quality.rules.noisy_neighbours import MOST_STOLEN
+from apps.runs.samples.time_series import GAP_STEPS, SHORTEST_GAP
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]  # from, to: s on the run's clock
@@ -47,8 +48,6 @@ BURST = 2.5  # s
 LULL = 2.0  # s
 # The clock of an event, in its detail, that RDS's journal tells of.
 RDS_CLOCK = "that of RDS"
-# A sampling gap is longer than both: a multiple of the node's median interval, and a number of seconds.
-GAP_STEPS, SHORTEST_GAP = 2.5, 2.0  # times, s
 
 
 class RunEvent(Protocol):

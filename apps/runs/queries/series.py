@@ -66,8 +66,9 @@ def load_series(
     metrics and nodes.
 
     `align`: definition of t = 0; `between`: first and last time, s from there, of all or of each run. `points`:
-    downsampled to about so many, keeping gaps and the minimum and maximum of each bin. `raw`: stored samples instead
-    of rates.
+    downsampled to about so many, keeping gaps and the minimum and maximum of each bin; times between the samples of a
+    slow series are left out, and steps without samples become gaps (see `time_series.spaced`). `raw`: stored samples
+    instead of rates.
 
     `over_nodes`: one series per run and metric, the "sum" or "mean" over the nodes, on the clock of the one with the
     most samples (see `time_series.over_nodes`); without `nodes`, over all but the load generator, unless only that has
@@ -114,6 +115,11 @@ class _Window:
     between: tuple[float, float] | None
     raw: bool
 
+    def line(self, line: TimeSeries, zero: float) -> TimeSeries:
+        """What to return of a series."""
+        line = line if self.points is None else time_series.with_gaps(line)
+        return line.cut(self.places(line.at, line.values, zero))
+
     def places(self, at: Floats, values: Values, zero: float) -> "NDArray[np.intp] | slice":
         """Indices of the samples of a series to return."""
         part = self._part(at, zero)
@@ -123,7 +129,10 @@ class _Window:
         return places
 
     def cut(self, at: Floats, rows: Floats, zero: float) -> list[tuple[Floats, Floats]]:
-        """Times and values to return, per row of `rows` (row x time), which have no gaps."""
+        """Times and values to return, per row of `rows` (row x time), which are observed at all times."""
+        if self.points is not None and time_series.spaced(at, np.ones(len(at), np.bool_)) is not None:
+            lines = [self.line(TimeSeries(at, row), zero) for row in rows]
+            return [(line.at, line.values) for line in lines]
         part = self._part(at, zero)
         return downsample.thinned(at[part], rows[:, part], self.points or len(at))
 
@@ -232,7 +241,7 @@ class _Asked:
         return [] if line is None or np.isnan(line.values).all() else [self._shown(line, node)]
 
     def _shown(self, line: TimeSeries, node: str) -> SeriesValues:
-        return self.shown(line.cut(self.window.places(line.at, line.values, self.zero)), node)
+        return self.shown(self.window.line(line, self.zero), node)
 
     def shown(self, line: TimeSeries, node: str) -> SeriesValues:
         """The complete `line`."""
@@ -253,15 +262,19 @@ class _Asked:
         )
 
     def _raw(self, node: SampledNode, column: Column, resets: Sequence[float]) -> SeriesValues:
-        places = self.window.places(node.clock, column.as_float(), self.zero)
+        at, places = node.clock, np.arange(len(node.clock))
+        if self.window.points is not None:
+            at, places = time_series.spaced(at, column.observed) or (at, places)
+        chosen = self.window.places(at, np.where(places < 0, np.nan, column.as_float()[places]), self.zero)
+        at, places = at[chosen], places[chosen]
         return replace(
             self._empty(node.name),
             unit=self.metric.unit,
             kind=COUNTER if self.metric.kind == COUNTER else GAUGE,
-            at=node.clock[places] - self.zero,
+            at=at - self.zero,
             values=column.values[places],
             resets=self.window.times(resets, self.zero),
-            observed=column.observed[places],
+            observed=column.observed[places] & (places >= 0),
         )
 
     def _empty(self, node: str) -> SeriesValues:

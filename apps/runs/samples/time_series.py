@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 SUM, MEAN = "sum", "mean"
 # Times closer than this are equal, s.
 INSTANT = 1e-9
+# A step without samples is a gap above both: a multiple of the median step, and a number of seconds. A step over times
+# of the clock at which nothing was observed is one above the lower multiple: there a sample was due.
+GAP_STEPS, SHORTEST_GAP, MISSED_STEPS = 2.5, 2.0, 1.5
 _LARGEST = 2**63 - 1
 
 
@@ -62,6 +65,57 @@ def of_column(metric: Described, clock: Floats, column: Column) -> TimeSeries:
     return TimeSeries(
         clock, column.as_float(), np.concatenate((clock[:1] - FIRST_LENGTH, clock[:-1])) if covered else None
     )
+
+
+def spaced(at: Floats, seen: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]] | None:
+    """A series at its own interval, for charts: its times, and their places in `at`; place -1: a gap without samples.
+    None: it is so already. `seen`: where it was observed.
+
+    A series that is sampled more slowly than its node's clock has no value at most times, which are no gaps: they are
+    left out, and those of gaps are kept.
+    """
+    is_whole = bool(seen.all())
+    if len(at) < 3 or (is_whole and np.diff(at).max() <= SHORTEST_GAP):
+        return None
+    observed = np.flatnonzero(seen)
+    if len(observed) < 3:
+        return None
+    steps = np.diff(at[observed])
+    # The lower median: of few steps, half may be gaps.
+    usual = float(np.sort(steps)[(len(steps) - 1) // 2])
+    is_missed = np.diff(observed) > 1
+    is_gap = steps > np.where(is_missed, MISSED_STEPS * usual, max(GAP_STEPS * usual, SHORTEST_GAP))
+    first, last = at[observed[0]] - at[0], at[-1] - at[observed[-1]]
+    # Before the first observed value, between each two, and after the last one.
+    kept = np.concatenate(([first > MISSED_STEPS * usual], is_gap, [last > MISSED_STEPS * usual]))
+    places = np.flatnonzero(seen | kept[np.searchsorted(observed, np.arange(len(at)))])
+    after = observed[1:][is_gap & ~is_missed]
+    if len(places) == len(at) and not len(after):
+        return None
+    where = np.searchsorted(places, after)
+    return np.insert(at[places], where, at[after] - usual), np.insert(places, where, -1)
+
+
+def with_gaps(line: TimeSeries) -> TimeSeries:
+    """`line` at its own interval, with NaN where nothing was sampled for long: see `spaced`."""
+    found = spaced(line.at, ~np.isnan(line.values))
+    if found is None:
+        return line
+    at, places = found
+    cut, lost = line.cut(places), places < 0
+    return TimeSeries(
+        at=at,
+        values=np.where(lost, np.nan, cut.values),
+        since=cut.since,
+        resets=line.resets,
+        parts=None if cut.parts is None else np.where(lost, 0, cut.parts),
+    )
+
+
+def at_own_interval(line: TimeSeries) -> TimeSeries:
+    """`line` without the times between its samples, unless they are gaps: see `spaced`."""
+    found = spaced(line.at, ~np.isnan(line.values))
+    return line if found is None else line.cut(found[1][found[1] >= 0])
 
 
 @dataclass(frozen=True)
@@ -135,6 +189,7 @@ def over_nodes(lines: Sequence[TimeSeries], how: str) -> TimeSeries:
     """
     if len(lines) == 1:
         return lines[0]
+    lines = [at_own_interval(line) for line in lines]
     if all(np.array_equal(line.at, lines[0].at) for line in lines):
         at, since = lines[0].at, lines[0].since
         rows, there = [line.values for line in lines], [alive(line.values) for line in lines]

@@ -108,6 +108,30 @@ class TestAlignmentKeepsValues(TestCase):
 
 
 @pytest.mark.django_db
+class TestGapsOfCharts:
+    @pytest.mark.parametrize("metric", [RUNNING, QUESTIONS])
+    def test_a_series_sampled_every_five_seconds_has_no_gaps_on_a_clock_of_one(self, metric: str) -> None:
+        rows: Samples = [(float(t), {MOST: t, metric: t * 10 if t % 5 == 0 else None}) for t in range(41)]
+        run = sealed(an_upload(nodes={"db1": rows}))
+        found = one(run, metric, points=50)
+        assert found.at.tolist() == list(range(0 if metric == RUNNING else 5, 41, 5))
+        assert not np.isnan(found.values).any()
+        assert len(one(run, metric).at) > len(found.at)
+
+    @pytest.mark.parametrize("what", [{}, {"over_nodes": "sum"}, {"raw": True}])
+    @pytest.mark.parametrize("metric", [RUNNING, QUESTIONS])
+    def test_a_pause_of_the_sampler_is_a_gap(self, metric: str, what: dict[str, Any]) -> None:
+        rows: Samples = [(float(t), {metric: t * 10}) for t in range(200) if not 60 < t < 90]
+        run = sealed(an_upload(nodes={"db1": rows}))
+        for points in (50, 500):
+            found = one(run, metric, points=points, **what)
+            observed = ~np.isnan(found.values) if found.observed is None else found.observed
+            assert found.at[~observed].tolist() == [89]
+            assert {60, 90} <= set(found.at.tolist())
+        assert 89 not in one(run, metric, **what).at.tolist()
+
+
+@pytest.mark.django_db
 class TestRaw:
     def test_raw_samples_are_exact_beyond_what_a_float_holds(self) -> None:
         huge = 2**62 + 1

@@ -90,6 +90,43 @@ def test_a_node_that_never_was_observed_is_not_counted() -> None:
     assert shown(found) == "[1.0, 2.0]"
 
 
+def test_a_series_slower_than_its_node_s_clock_is_a_line_at_its_own_interval() -> None:
+    clock = [float(t) for t in range(24)]
+    found = time_series.with_gaps(gauge(clock, [t if t % 5 == 2 else None for t in range(24)]))
+    assert (found.at.tolist(), shown(found)) == ([2, 7, 12, 17, 22], "[2.0, 7.0, 12.0, 17.0, 22.0]")
+    rate = time_series.with_gaps(rates(clock, [t * 10 if t % 5 == 2 else None for t in range(24)]))
+    assert (rate.at.tolist(), shown(rate)) == ([7, 12, 17, 22], "[10.0, 10.0, 10.0, 10.0]")
+
+
+def test_samples_that_a_slow_series_missed_are_a_gap_up_to_the_end() -> None:
+    clock = [float(t) for t in range(60)]
+    found = time_series.with_gaps(
+        gauge(clock, [1 if t % 5 == 0 and t not in (15, 20) and t < 50 else None for t in range(60)])
+    )
+    lost = found.at[np.isnan(found.values)].tolist()
+    assert lost == [*range(11, 25), *range(46, 60)]
+
+
+def test_a_second_without_a_value_among_seconds_stays_a_gap() -> None:
+    line = gauge([0, 1, 2, 3, 4], [1, 1, None, 1, 1])
+    assert time_series.with_gaps(line) is line
+
+
+def test_seconds_without_any_sample_are_a_gap() -> None:
+    found = time_series.with_gaps(gauge([0, 1, 2, 10, 11, 12], [1, 2, 3, 4, 5, 6]))
+    assert (found.at.tolist(), shown(found)) == ([0, 1, 2, 9, 10, 11, 12], "[1.0, 2.0, 3.0, nan, 4.0, 5.0, 6.0]")
+    # A late sample is none.
+    late = gauge([0, 1, 2, 4, 5], [1, 2, 3, 4, 5])
+    assert time_series.with_gaps(late) is late
+
+
+def test_slow_series_of_nodes_with_clocks_of_their_own_have_a_sum() -> None:
+    own = rates([float(t) for t in range(21)], [t * 10 if t % 5 == 0 else None for t in range(21)])
+    other = rates([t + 0.3 for t in range(21)], [t * 20 if t % 5 == 0 else None for t in range(21)])
+    found = time_series.over_nodes([own, other], "sum")
+    assert (found.at.tolist(), shown(found)) == ([5, 10, 15, 20], "[30.0, 30.0, 30.0, 30.0]")
+
+
 @st.composite
 def clocks(draw: st.DrawFn) -> Floats:
     steps = draw(st.lists(st.floats(0.05, 3), min_size=3, max_size=30))

@@ -38,6 +38,12 @@ test("a second that was not observed is a gap in the line", () => {
   expect(lineTrace(aSeries(), "#000000", "client")).toMatchObject({ y: [10, null, 12], connectgaps: false });
 });
 
+test("a value between two gaps is a point, for it has no line", () => {
+  const alone = lineTrace(aSeries({ at: [1, 2, 3, 4, 5], values: [10, null, 12, null, null] }), "#000000", "client");
+  expect(alone).toMatchObject({ mode: "lines+markers", marker: { size: [5, 0, 5, 0, 0] } });
+  expect(lineTrace(aSeries({ values: [10, 11, null] }), "#000000", "client")).toMatchObject({ mode: "lines" });
+});
+
 test("values start at zero and the axis carries quantity and unit", () => {
   const { layout } = clockChart([aSeries()], ["client"], options);
   expect(layout?.yaxis).toMatchObject({ rangemode: "tozero", title: { text: "Throughput, transactions/s" } });

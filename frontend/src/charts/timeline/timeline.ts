@@ -80,17 +80,25 @@ export function unobserved({ at, values }: Series): [number, number][] {
   return found;
 }
 
+/** Sizes of the points of a line, px: a value without a neighbour has no line, and is a point instead. null: none is so. */
+export function pointSizes(values: (number | null)[]): number[] | null {
+  const isSeen = (place: number): boolean => (values[place] ?? null) !== null;
+  const sizes = values.map((_, place) => (isSeen(place) && !isSeen(place - 1) && !isSeen(place + 1) ? 5 : 0));
+  return sizes.some((size) => size > 0) ? sizes : null;
+}
+
 export function lineTrace(series: Series, color: string, name: string, dash = "solid"): Data {
   const { x, y } = broken(series);
+  const sizes = pointSizes(y);
   return {
     type: "scatter",
-    mode: series.at.length === 1 ? "markers" : "lines",
+    mode: sizes ? "lines+markers" : "lines",
     name,
     x,
     y,
     connectgaps: false,
     line: { color, width: 1.4, dash },
-    marker: { color, size: 5 },
+    ...(sizes ? { marker: { color, size: sizes } } : {}),
     hovertemplate: `%{y:,.6~r} ${series.unit}<br>%{x:,.1f} s<extra>${name}</extra>`,
   } as Data;
 }

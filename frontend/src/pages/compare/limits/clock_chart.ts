@@ -5,6 +5,7 @@ import type { ClockIndicator, ClockSeries, NodeClock } from "../../../api/types.
 import type { Cell } from "../../../charts/csv";
 import type { Chart } from "../../../charts/plotly";
 import { axis, axisTitle, sideColor, sideDash, type Palette } from "../../../charts/style";
+import { pointSizes } from "../../../charts/timeline/timeline";
 
 const ROW = 104; // px
 const BELOW = 60; // px, for the axis of time
@@ -59,9 +60,11 @@ export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, numbe
       if (!series || !side) continue;
       units[place] ??= series.unit;
       const name = several ? `${side.name}, ${wanted.node}` : side.name;
+      const sizes = pointSizes(series.values);
       traces.push({
         type: "scatter",
-        mode: "lines",
+        mode: sizes ? "lines+markers" : "lines",
+        ...(sizes ? { marker: { color: sideColor(palette, side.tone), size: sizes } } : {}),
         name,
         legendgroup: name,
         showlegend: !traces.some((trace) => "name" in trace && trace.name === name),
