@@ -537,6 +537,11 @@ export interface components {
             key: string;
             title: string;
             drawn: boolean;
+            rows: components["schemas"]["ClockRow"][];
+        };
+        ClockRow: {
+            title: string;
+            unit: string;
             series: components["schemas"]["ClockSeries"][];
         };
         ClockSeries: {
@@ -544,6 +549,8 @@ export interface components {
             run: number;
             metric: string;
             node: string;
+            /** Format: double */
+            factor: number;
         };
         Collapse: {
             best_threads: number;
@@ -3885,6 +3892,7 @@ export type ClaimLimit = components['schemas']['ClaimLimit'];
 export type ClockEnum = components['schemas']['ClockEnum'];
 export type ClockEvent = components['schemas']['ClockEvent'];
 export type ClockIndicator = components['schemas']['ClockIndicator'];
+export type ClockRow = components['schemas']['ClockRow'];
 export type ClockSeries = components['schemas']['ClockSeries'];
 export type Collapse = components['schemas']['Collapse'];
 export type Column = components['schemas']['Column'];

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import Platform, System, Workload
 from apps.use_method.panels import panels
-from apps.use_method.values import UseLevel
+from apps.use_method.values import Panel, Reading, UseLevel
 from apps.web.compare.node_clock import USUALLY_DRAWN
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
@@ -154,7 +154,7 @@ def test_all_nodes_of_all_sides_lie_on_one_clock(client: Client) -> None:
     clock = page_data(part(client, a_workload()), "clock-data")
     drawn = [each for each in clock["indicators"] if each["drawn"]]
     assert 1 <= len(drawn) <= USUALLY_DRAWN
-    busy = next(each for each in clock["indicators"] if each["key"] == "cpu.busy")
+    [busy] = next(each["rows"] for each in clock["indicators"] if each["key"] == "cpu.busy")
     assert sorted((each["side"], each["node"]) for each in busy["series"]) == [
         (side, node) for side in (0, 1) for node in ("db1", "db2")
     ]
@@ -163,6 +163,23 @@ def test_all_nodes_of_all_sides_lie_on_one_clock(client: Client) -> None:
             "series"
         ]
         assert each["node"] in [one["node"] for one in found]
+
+
+def test_sides_whose_metrics_differ_share_a_row_in_one_unit_alone(client: Client) -> None:
+    own = {"disk.await_read": "derived.disk.sda.await_read", "memory.used": "derived.memory.used"}
+    cloud = {"disk.await_read": "aws.rds.ReadLatency", "memory.used": "aws.rds.FreeableMemory"}
+    for slug, metrics in (("a", own), ("b", cloud)):
+        run = a_measured_run({TPS: 100.0}, system=a_system(slug))
+        readings = tuple(Reading(key, "db1", OK, 5.0, "words", metric) for key, metric in metrics.items())
+        keep(run, Panel((0.0, 60.0), (("db1", "writer"),), readings))
+    clock = page_data(part(client, a_workload()), "clock-data")
+    rows = {each["key"]: each["rows"] for each in clock["indicators"]}
+    [await_read] = rows["disk.await_read"]
+    assert (await_read["title"], await_read["unit"]) == ("Disk: response time of reads", "ms")
+    assert [(each["side"], each["factor"]) for each in await_read["series"]] == [(0, 1.0), (1, 1000.0)]
+    used, free = rows["memory.used"]
+    assert [(each["title"], each["unit"]) for each in (used, free)] == [("Memory: used", "%"), ("Memory free", "bytes")]
+    assert [[each["side"] for each in row["series"]] for row in (used, free)] == [[0], [1]]
 
 
 def test_the_address_names_the_indicators_on_the_clock_and_unknown_ones_are_refused(client: Client) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.urls import reverse
 
 from apps.comparison.pure import Comparison, Level, Side
+from apps.runs.api import metric_descriptions
 from apps.use_method.api import LIMITS_SECTION, ComparedUse, ResourceAtLevel, SideUse
 from apps.use_method.pure import (
     RESOURCES,
@@ -20,7 +21,7 @@ from apps.use_method.pure import (
     UseLevel,
     cells,
 )
-from apps.web.compare.node_clock import node_clock
+from apps.web.compare.node_clock import NodeClock, metrics_of, node_clock
 from apps.web.compare.view import CompareView
 from apps.web.runs.use_method import sparklines
 from apps.web.runs.use_method.cells import ASPECTS, PanelCell, of_cell
@@ -127,7 +128,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "layers": [(layer, list(rows)) for layer, rows in groupby(strip, key=lambda row: row.resource.layer)],
         "legend": SIGNS,
         "columns": len(comparison.sides) * len(comparison.levels) + 1,
-        "clock": node_clock(comparison, level, {slug: panel.typical for slug, panel in laid.items()}, seen.address.see),
+        "clock": _clock(seen, level, {slug: panel.typical for slug, panel in laid.items()}),
         "form_action": seen.address.url().partition("?")[0],
         "form_pairs": [pair for pair in seen.address.fields() if pair[0] != "see"],
         "beside": beside,
@@ -138,6 +139,11 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "aspects": [aspect.value for aspect in ASPECTS],
         "shown_level": level,
     }
+
+
+def _clock(seen: CompareView, level: Level, panels: Mapping[str, Typical]) -> NodeClock | None:
+    metrics = metric_descriptions.described(metrics_of(panels.values()))
+    return node_clock(seen.comparison, level, panels, metrics, seen.address.see)
 
 
 def _strip(comparison: Comparison, found: ComparedUse) -> list[StripRow]:

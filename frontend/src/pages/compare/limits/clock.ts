@@ -6,11 +6,11 @@ import { mountActions } from "../../../charts/actions";
 import { toCsv } from "../../../charts/csv";
 import { draw, whenVisible } from "../../../charts/plotly";
 import { readView, rememberZoom } from "../../../page/address";
-import { chartHeight, clockChart, clockRows, drawnIndicators, type Loaded } from "./clock_chart";
+import { chartHeight, clockChart, clockRows, drawnRows, type Loaded } from "./clock_chart";
 
 async function load(data: NodeClock): Promise<{ loaded: Loaded; problems: string[] }> {
   const metrics = new Map<number, Set<string>>();
-  for (const { run, metric } of drawnIndicators(data).flatMap((each) => each.series))
+  for (const { run, metric } of drawnRows(data).flatMap((each) => each.series))
     metrics.set(run, (metrics.get(run) ?? new Set()).add(metric));
   const answers = new Map<number, SeriesAnswer>();
   const problems: string[] = [];

@@ -4,7 +4,13 @@ import type { ClockSeries, NodeClock } from "../../../api/types.gen";
 import { palette } from "../../../charts/palette.fixture";
 import { chartHeight, clockChart, clockRows, type Loaded } from "./clock_chart";
 
-const node = (side: number, name: string, metric: string): ClockSeries => ({ side, run: side + 1, metric, node: name });
+const node = (side: number, name: string, metric: string, factor = 1): ClockSeries => ({
+  side,
+  run: side + 1,
+  metric,
+  node: name,
+  factor,
+});
 const data: NodeClock = {
   level: "4",
   sides: [
@@ -16,10 +22,20 @@ const data: NodeClock = {
       key: "cpu.busy",
       title: "CPU: busy",
       drawn: true,
-      series: [node(0, "n1", "c"), node(0, "n2", "c"), node(1, "n1", "c")],
+      rows: [{ title: "CPU: busy", unit: "%", series: [node(0, "n1", "c"), node(0, "n2", "c"), node(1, "n1", "c")] }],
     },
-    { key: "disk.busy", title: "Disk: busy", drawn: false, series: [node(0, "n1", "d")] },
-    { key: "locks", title: "Locks: waiting", drawn: true, series: [node(1, "n1", "l")] },
+    {
+      key: "disk.busy",
+      title: "Disk: busy",
+      drawn: false,
+      rows: [{ title: "Disk: busy", unit: "%", series: [node(0, "n1", "d")] }],
+    },
+    {
+      key: "locks",
+      title: "Locks: waiting",
+      drawn: true,
+      rows: [{ title: "Locks: waiting", unit: "%", series: [node(1, "n1", "l")] }],
+    },
   ],
 };
 const loaded: Loaded = ({ metric, node: name }) =>
@@ -64,4 +80,43 @@ test("a line is named and coloured by its side, once in the legend, and a gap st
 test("the CSV has every drawn value with its run and node", () => {
   expect(clockRows(data, loaded).rows[0]).toEqual(["cpu.busy", "a", 1, "n1", 0, 10, "%"]);
   expect(clockRows(data, loaded).rows).toHaveLength(6);
+});
+
+test("each side's metric has the unit of its row, and a metric in another unit has a row of its own", () => {
+  const mixed: NodeClock = {
+    ...data,
+    indicators: [
+      {
+        key: "disk.await_read",
+        title: "Disk: response time of reads",
+        drawn: true,
+        rows: [
+          { title: "Disk: response time of reads", unit: "ms", series: [node(0, "n1", "a"), node(1, "n1", "b", 1000)] },
+        ],
+      },
+      {
+        key: "memory.used",
+        title: "Memory: used",
+        drawn: true,
+        rows: [
+          { title: "Memory: used", unit: "%", series: [node(0, "n1", "m")] },
+          { title: "Memory free", unit: "bytes", series: [node(1, "n1", "f")] },
+        ],
+      },
+    ],
+  };
+  const { traces, layout } = clockChart(mixed, loaded, null, palette);
+  expect(traces).toMatchObject([
+    { yaxis: "y", y: [10, null] },
+    { yaxis: "y", y: [10000, null], hovertemplate: "Disk: response time of reads %{y:,.3~g} ms" },
+    { yaxis: "y2" },
+    { yaxis: "y3" },
+  ]);
+  expect(layout?.annotations?.map((each) => each.text)).toEqual([
+    "<b>Disk: response time of reads, ms</b>",
+    "<b>Memory: used, %</b>",
+    "<b>Memory free, bytes</b>",
+  ]);
+  expect(chartHeight(mixed)).toBe(60 + 3 * 104);
+  expect(clockRows(mixed, loaded).rows[2]).toEqual(["disk.await_read", "b", 2, "n1", 0, 10000, "ms"]);
 });

@@ -1,7 +1,7 @@
 // Indicators of all nodes of all sides, a row each on one clock: pure functions of the series that were loaded.
 import type { Data, Layout, LayoutAxis } from "plotly.js";
 import type { Series } from "../../../api/series";
-import type { ClockIndicator, ClockSeries, NodeClock } from "../../../api/types.gen";
+import type { ClockRow, ClockSeries, NodeClock } from "../../../api/types.gen";
 import type { Cell } from "../../../charts/csv";
 import type { Chart } from "../../../charts/plotly";
 import { axis, axisTitle, sideColor, sideDash, type Palette } from "../../../charts/style";
@@ -16,17 +16,27 @@ const DASHES = ["solid", "dash", "dot", "dashdot"] as const;
 /** Loaded series, by run, metric and node. */
 export type Loaded = (wanted: ClockSeries) => Series | undefined;
 
-export function drawnIndicators(data: NodeClock): ClockIndicator[] {
-  return data.indicators.filter((each) => each.drawn);
+/** One a unit of each indicator. */
+export function drawnRows(data: NodeClock): (ClockRow & { key: string })[] {
+  return data.indicators.filter((each) => each.drawn).flatMap(({ key, rows }) => rows.map((row) => ({ ...row, key })));
+}
+
+function everySeries(data: NodeClock): ClockSeries[] {
+  return data.indicators.flatMap(({ rows }) => rows.flatMap(({ series }) => series));
 }
 
 export function chartHeight(data: NodeClock): number {
-  return BELOW + ROW * drawnIndicators(data).length;
+  return BELOW + ROW * drawnRows(data).length;
+}
+
+/** In the unit of the row. */
+function scaled({ values }: Series, { factor }: ClockSeries): (number | null)[] {
+  return factor === 1 ? values : values.map((value) => (value === null ? null : value * factor));
 }
 
 /** Nodes of a side differ by their dashes: in the order of their names. A side of one node has its own dash. */
 function dash(data: NodeClock, series: ClockSeries): (typeof DASHES)[number] {
-  const own = data.indicators.flatMap((each) => each.series).filter((each) => each.side === series.side);
+  const own = everySeries(data).filter((each) => each.side === series.side);
   const nodes = [...new Set(own.map((each) => each.node))].sort();
   if (nodes.length === 1) return sideDash(data.sides[series.side]?.tone ?? 0);
   return DASHES[nodes.indexOf(series.node) % DASHES.length] ?? "solid";
@@ -45,20 +55,19 @@ function rowAxis(place: number, rows: number, title: string): Partial<LayoutAxis
 
 /** One axis of time for all rows: what is zoomed or pointed at in one is so in all. */
 export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, number] | null, palette: Palette): Chart {
-  const rows = drawnIndicators(data);
-  const several = data.indicators.some(
-    (each) => new Set(each.series.map((one) => `${one.side} ${one.node}`)).size > data.sides.length,
-  );
+  const rows = drawnRows(data);
+  const several = data.indicators.some((each) => {
+    const nodes = each.rows.flatMap(({ series }) => series.map((one) => `${one.side} ${one.node}`));
+    return new Set(nodes).size > data.sides.length;
+  });
   const traces: Data[] = [];
   const axes: Record<string, Partial<LayoutAxis>> = {};
-  const units: string[] = [];
-  rows.forEach((indicator, place) => {
+  rows.forEach((row, place) => {
     const suffix = place === 0 ? "" : String(place + 1);
-    for (const wanted of indicator.series) {
+    for (const wanted of row.series) {
       const series = loaded(wanted);
       const side = data.sides[wanted.side];
       if (!series || !side) continue;
-      units[place] ??= series.unit;
       const name = several ? `${side.name}, ${wanted.node}` : side.name;
       const sizes = pointSizes(series.values);
       traces.push({
@@ -69,11 +78,11 @@ export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, numbe
         legendgroup: name,
         showlegend: !traces.some((trace) => "name" in trace && trace.name === name),
         x: series.at,
-        y: series.values,
+        y: scaled(series, wanted),
         yaxis: `y${suffix}`,
         connectgaps: false,
         line: { color: sideColor(palette, side.tone), width: 1.3, dash: dash(data, wanted) },
-        hovertemplate: `${indicator.title} %{y:,.3~g} ${series.unit}`,
+        hovertemplate: `${row.title} %{y:,.3~g} ${row.unit}`,
       } as Data);
     }
     axes[`yaxis${suffix}`] = rowAxis(place, rows.length, "");
@@ -93,14 +102,14 @@ export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, numbe
       ...(zoom ? { range: zoom } : {}),
     }),
     ...axes,
-    annotations: rows.map((indicator, place) => ({
+    annotations: rows.map((row, place) => ({
       xref: "paper",
       x: 0,
       xanchor: "left",
       yref: "paper",
       y: 1 - (place + TITLE) / rows.length,
       yanchor: "bottom",
-      text: `<b>${axisTitle(indicator.title, units[place] ?? "")}</b>`,
+      text: `<b>${axisTitle(row.title, row.unit)}</b>`,
       showarrow: false,
       font: { size: 12, color: palette.ink },
     })),
@@ -112,17 +121,18 @@ export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, numbe
 export function clockRows(data: NodeClock, loaded: Loaded): { header: string[]; rows: Cell[][] } {
   return {
     header: ["indicator", "side", "run", "node", "time, s", "value", "unit"],
-    rows: drawnIndicators(data).flatMap((indicator) =>
-      indicator.series.flatMap((wanted) => {
+    rows: drawnRows(data).flatMap((row) =>
+      row.series.flatMap((wanted) => {
         const series = loaded(wanted);
+        const values = series ? scaled(series, wanted) : [];
         return (series?.at ?? []).map((at, place) => [
-          indicator.key,
+          row.key,
           data.sides[wanted.side]?.slug,
           wanted.run,
           wanted.node,
           at,
-          series?.values[place],
-          series?.unit,
+          values[place],
+          row.unit,
         ]);
       }),
     ),
