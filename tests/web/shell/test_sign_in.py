@@ -179,3 +179,33 @@ def test_private_api_answers_with_a_problem(db: None, client: Client, settings: 
     assert client.get("/api/v1/nothing/").status_code == 404
     client.force_login(a_user(role="reader"))
     assert client.get("/api/v1/platforms/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("page", "back"),
+    [
+        ("http://testserver/runs/?platform=mha&tab=limits#x", "/runs/%3Fplatform%3Dmha%26tab%3Dlimits"),
+        ("https://elsewhere.example/runs/", "/"),
+        ("http://testserver//elsewhere.example/", "/"),
+        ("", "/"),
+    ],
+)
+def test_a_part_whose_session_ended_opens_the_sign_in_page_instead_of_showing_it(
+    db: None, client: Client, settings: LazySettings, page: str, back: str
+) -> None:
+    settings.SPLASHBOARD_PUBLIC_READ = False
+    answer = client.get("/runs/", headers={"HX-Request": "true", "HX-Current-URL": page})
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["HX-Redirect"] == f"/sign-in/?next={back}"
+    client.force_login(a_user(role="reader"))
+    assert "HX-Redirect" not in client.get("/runs/", headers={"HX-Request": "true"}).headers
+
+
+def test_an_action_whose_session_ended_leads_to_sign_in_and_back_to_its_page(db: None, client: Client) -> None:
+    page = {"HX-Request": "true", "HX-Current-URL": "http://testserver/campaigns/7/"}
+    answer = client.post("/campaigns/7/cancel/", headers=page)
+    assert answer.headers["HX-Redirect"] == "/sign-in/?next=/campaigns/7/"
+    assert client.post("/campaigns/7/cancel/").headers["Location"] == "/sign-in/?next=/"
+    # The browser's way back asks for the page itself.
+    restored = client.post("/campaigns/7/cancel/", headers={**page, "HX-History-Restore-Request": "true"})
+    assert restored.status_code == 302
