@@ -3,6 +3,7 @@ import "./styles/index.css";
 import htmx from "htmx.org";
 import { printByKey } from "./page/print";
 import { copyFrom } from "./charts/actions";
+import { mountFailures } from "./page/failures";
 import { mountFilling } from "./page/fill";
 import { mountFolds } from "./page/folds";
 import { mountNarrowing } from "./page/narrow";
@@ -89,6 +90,7 @@ function localTimes(root: ParentNode): void {
 }
 localTimes(document);
 mountSorts();
+mountFailures();
 mountFilling();
 mountNarrowing();
 mountFolds();

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from apps.runs import queries, seal
 from apps.runs.models import Run
-from tests.runs.uploads import an_upload
+from tests.runs.uploads import Upload, an_upload
 from tests.web.runs.recorded_runs import a_sealed_run, samples
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -111,7 +111,8 @@ def test_a_second_that_is_pointed_at_is_marked_in_every_chart_with_its_values(br
     expect(browser_page.locator(".chart__second:visible")).to_have_count(0)
 
 
-def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
+def a_live_run() -> Upload:
+    """With its first batch."""
     lines = [
         (
             float(t),
@@ -122,6 +123,27 @@ def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
     ]
     upload = an_upload(nodes={"db1": samples()}, lines=lines)
     upload.send_batch(0)
+    return upload
+
+
+def test_a_live_chart_that_gets_no_answer_says_since_when_it_is_old_until_the_next(browser_page: Page) -> None:
+    upload = a_live_run()
+    browser_page.goto(f"/runs/{upload.run.pk}/")
+    _drawn(browser_page, "chart-throughput")
+    # Without a request, for the browser's own words of a failed one would fail the test.
+    browser_page.evaluate(
+        "() => { window.kept = window.fetch; window.fetch = () => Promise.reject(new Error('away')); }"
+    )
+    note = browser_page.locator("#chart-throughput [data-state=not-renewed]")
+    expect(note).to_contain_text("Not renewed since ")
+    expect(note).to_contain_text("the server cannot be reached")
+    expect(browser_page.locator("#chart-throughput .main-svg").first).to_be_visible()
+    browser_page.evaluate("() => { window.fetch = window.kept; }")
+    expect(note).to_have_count(0)
+
+
+def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
+    upload = a_live_run()
     browser_page.goto(f"/runs/{upload.run.pk}/")
     expect(browser_page.locator("#headline [data-state=latest]")).to_be_visible()
     before = len(_drawn(browser_page, "chart-throughput")["x"])

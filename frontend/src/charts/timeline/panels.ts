@@ -5,6 +5,7 @@ import { Crosshair, valueWords } from "./crosshair";
 import { clockChart, extent, seriesRows, widest, type Clock } from "./timeline";
 import { toCsv } from "../csv";
 import { draw, loadPlotly, nextFrame, whenVisible } from "../plotly";
+import { note, staleWords } from "../../page/failures";
 
 interface Panel {
   figure: HTMLElement;
@@ -14,8 +15,11 @@ interface Panel {
   /** Of the axis; empty: its unit alone, null: the name of the series. */
   quantity: string | null;
   seen: boolean;
-  /** As they were drawn last. */
+  /** As they were drawn last, and when they were asked for. */
   series: Series[];
+  renewed: Date;
+  /** Says that the last question had no answer; null: it had. */
+  note: HTMLElement | null;
 }
 
 export interface PanelsOptions {
@@ -51,6 +55,8 @@ export class Panels {
       quantity: figure.dataset["quantity"] ?? null,
       seen: false,
       series: [],
+      renewed: new Date(),
+      note: null,
     };
     this.panels.set(figure, panel);
     // What is in sight when the page opens need not wait for the browser to say so at its next frame.
@@ -150,13 +156,17 @@ export class Panels {
     const metrics = [...new Set(panels.flatMap((panel) => panel.metrics))];
     if (metrics.length === 0) return;
     let answer: SeriesAnswer;
+    const asked = new Date();
     try {
       answer = await loadSeries(this.options.run, metrics, reading);
     } catch (reason) {
-      const words = reason instanceof Error ? reason.message : String(reason);
-      // What was drawn before stays; an empty panel says what happened.
-      for (const { plot } of panels) if (plot.dataset["drawn"] === undefined) plot.textContent = words;
+      for (const panel of panels) fail(panel, reason instanceof Error ? reason.message : String(reason));
       return;
+    }
+    for (const panel of panels) {
+      panel.renewed = asked;
+      panel.note?.remove();
+      panel.note = null;
     }
     if (answer.measured) this.options.clock.measured = answer.measured;
     const before = this.options.clock.whole;
@@ -229,6 +239,18 @@ export class Panels {
     const to = change["xaxis.range[1]"];
     if (typeof from === "number" && typeof to === "number") this.options.zoomed([from, to]);
   }
+}
+
+/** What was drawn before stays, and says how old it is; an empty panel says what happened. */
+function fail(panel: Panel, reason: string): void {
+  if (panel.plot.dataset["drawn"] === undefined) {
+    panel.plot.textContent = reason;
+    return;
+  }
+  const words = staleWords(panel.renewed, reason);
+  panel.note ??= note(words);
+  if (panel.note.textContent !== words) panel.note.textContent = words;
+  if (!panel.note.isConnected) panel.plot.before(panel.note);
 }
 
 /** A node, or what was made of several. */

@@ -77,7 +77,7 @@ export function mountRunClock(options: RunClockOptions): RunClock {
     try {
       await take(await loadTimeline(data.id));
     } catch {
-      // What is on the page stays; the charts say why nothing more comes.
+      // What is on the page stays; the charts and the headline say since when it is old.
     }
   };
 

@@ -24,6 +24,7 @@ import { draw, loadPlotly } from "../../charts/plotly";
 import { Lanes } from "../../timeline/lanes";
 import { mountRange } from "../../timeline/range";
 import { combobox } from "../../page/combobox";
+import { staleWords } from "../../page/failures";
 
 type Range = [number, number];
 
@@ -41,6 +42,7 @@ let zoom = readZoom();
 let zeros = new Map<number, number>();
 let timelines: Timeline[] = [];
 let live = data.live;
+let renewed = new Date();
 
 function readZoom(): Range | null {
   const parameters = new URLSearchParams(window.location.search);
@@ -172,11 +174,13 @@ async function load(): Promise<void> {
 async function again(): Promise<void> {
   if (document.visibilityState === "visible") {
     try {
+      const asked = new Date();
       await load();
+      renewed = asked;
     } catch (reason) {
       const words = reason instanceof Error ? reason.message : String(reason);
       if (figures.size === 0 && charts) charts.textContent = words;
-      else if (notes) notes.textContent = words;
+      else if (notes) notes.textContent = staleWords(renewed, words);
     }
   }
   if (live) setTimeout(() => void again(), REFRESH_MS);
