@@ -34,6 +34,18 @@ const CONFIG: Partial<Config> = {
 
 const drawn = new Map<HTMLElement, ChartSource>();
 
+/** Fits charts to their place when that changes without the window: a tab or a fold that is opened, paper. */
+const sizes =
+  typeof ResizeObserver === "undefined"
+    ? null
+    : new ResizeObserver((entries) => entries.forEach(({ target }) => fit(target)));
+
+function fit(element: Element): void {
+  const { width } = (element as { _fullLayout?: { width: number } })._fullLayout ?? {};
+  if (width === undefined || element.clientWidth === 0 || Math.abs(element.clientWidth - width) < 1) return;
+  void loadPlotly().then((plotly) => plotly.Plots.resize(element as HTMLElement));
+}
+
 /** Draw (or redraw in place) a chart in the house style. Prefer a function of the palette where colours are named. */
 export async function draw(element: HTMLElement, source: ChartSource): Promise<PlotlyHTMLElement> {
   const plotly = await loadPlotly();
@@ -46,7 +58,10 @@ export async function draw(element: HTMLElement, source: ChartSource): Promise<P
     element.dataset["drawn"] = "";
   }
   const plot = await plotly.react(element, traces, houseLayout(palette, layout), { ...CONFIG, ...config });
-  if (isFirst) plot.on("plotly_click", openPoint);
+  if (isFirst) {
+    plot.on("plotly_click", openPoint);
+    sizes?.observe(element);
+  }
   return plot;
 }
 

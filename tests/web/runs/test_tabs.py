@@ -77,3 +77,28 @@ def test_a_value_of_the_answer_opens_its_series_in_its_tab_and_back_returns(brow
     browser_page.go_back()
     expect(browser_page.locator("[data-panel=counters]")).to_be_visible()
     expect(browser_page.locator("[data-panel=limits]")).to_be_hidden()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_charts_of_a_tab_that_is_opened_later_fill_their_place(browser_page: Page) -> None:
+    run = a_sealed_run()
+
+    def fits(selector: str) -> None:
+        expect(browser_page.locator(f"{selector} .main-svg").first).to_be_visible()
+        browser_page.wait_for_function(
+            "place => [...document.querySelectorAll(`${place} .chart__plot[data-drawn]`)].every(plot => "
+            "plot.clientWidth === 0 || Math.abs(plot.clientWidth - plot._fullLayout.width) < 2)",
+            arg=selector,
+        )
+
+    browser_page.goto(f"/runs/{run.pk}/?tab=limits")
+    expect(browser_page.locator("#chart-throughput .main-svg").first).to_be_visible()
+    assert browser_page.locator("#counters .main-svg").count() == 0
+    browser_page.locator("[data-tab=counters]").click()
+    fits("#counters")
+    # What was drawn before the window became narrow, too.
+    browser_page.locator("[data-tab=limits]").click()
+    browser_page.set_viewport_size({"width": 700, "height": 900})
+    browser_page.locator("[data-tab=counters]").click()
+    fits("#counters")

@@ -59,8 +59,10 @@ export class Panels {
       note: null,
     };
     this.panels.set(figure, panel);
-    // What is in sight when the page opens need not wait for the browser to say so at its next frame.
-    if (!this.painted && figure.getBoundingClientRect().top < window.innerHeight) {
+    // What is in sight when the page opens need not wait for the browser to say so at its next frame. In a closed tab
+    // nothing is: it has no size there to be drawn in.
+    const [box] = figure.getClientRects();
+    if (!this.painted && box && box.top < window.innerHeight) {
       panel.seen = true;
       this.ask(panel, queueMicrotask);
       return;
