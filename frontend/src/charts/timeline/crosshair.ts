@@ -1,6 +1,23 @@
 // One second of the clock: a line at it in every chart, and the values there beside each chart's title.
 import type { Series } from "../../api/series";
 
+/** Farther from the nearest sample nothing was measured, in steps of the series: as far as a gap is long. */
+const MOST_STEPS = 2.5;
+const steps = new WeakMap<number[], number>();
+
+/** The median step of a series, s; it never changes, and is asked for at each move of the pointer. */
+function usualStep(at: number[]): number {
+  const known = steps.get(at);
+  if (known !== undefined) return known;
+  const between = at
+    .slice(1)
+    .map((time, place) => time - (at[place] ?? time))
+    .sort((one, other) => one - other);
+  const found = between[Math.floor(between.length / 2)] ?? 1;
+  steps.set(at, found);
+  return found;
+}
+
 /** The value of the sample nearest to a second; null: not observed there. */
 export function valueAt({ at, values }: Pick<Series, "at" | "values">, second: number): number | null {
   let low = 0;
@@ -12,7 +29,9 @@ export function valueAt({ at, values }: Pick<Series, "at" | "values">, second: n
   }
   const before = at[low - 1];
   const isNearer = before !== undefined && second - before < Math.abs((at[low] ?? Infinity) - second);
-  return values[isNearer ? low - 1 : low] ?? null;
+  const place = isNearer ? low - 1 : low;
+  if (Math.abs((at[place] ?? Infinity) - second) > MOST_STEPS * usualStep(at)) return null;
+  return values[place] ?? null;
 }
 
 function digits(value: number | null): string {
