@@ -14,7 +14,7 @@ from apps.runs.api import RunRow
 from apps.runs.pure import KIND_LIMIT
 
 MOST_SERIES = 24
-# Kinds of lines, of as many tones of a platform: frontend/src/pages/timeline/chart.ts and styles/timeline.css.
+# Kinds of lines, of as many tones of a platform: frontend/src/charts/style.ts and styles/timeline.css.
 DASHES = 6
 # Values of `align` that are not a kind of event.
 RUN, MEASURED = "run", "measured"

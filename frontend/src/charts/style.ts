@@ -48,9 +48,23 @@ export function toneOf(color: number, place: number): number {
   return (color % COLORS) + COLORS * (place % TONES);
 }
 
+/** Kinds of lines: more than tones, so that lines of one tone differ. */
+export const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"] as const;
+export type Dash = (typeof DASHES)[number];
+
+/** The n-th kind of line, over and over. */
+export function nthDash(place: number): Dash {
+  return DASHES[place % DASHES.length] ?? "solid";
+}
+
 /** The dash of a line in this tone: a second system of a platform differs by more than lightness. */
-export function sideDash(side: number): "solid" | "dash" | "dot" | "dashdot" {
-  return (["solid", "dash", "dot", "dashdot"] as const)[Math.floor(side / COLORS) % TONES] ?? "solid";
+export function sideDash(side: number): Dash {
+  return nthDash(Math.floor(side / COLORS) % TONES);
+}
+
+/** Tone and dash of the n-th line of a platform: no two of 24 are alike. */
+export function nthLine(color: number, place: number): { tone: number; dash: Dash } {
+  return { tone: toneOf(color, place), dash: nthDash((place % TONES) + Math.floor(place / TONES)) };
 }
 
 // Beside its colour every platform has a shape.

@@ -83,6 +83,17 @@ test("nodes are tones of the platform's colour, with dashes", () => {
   ]);
 });
 
+test("no two of many nodes have the same line", () => {
+  const names = Array.from({ length: 15 }, (_, place) => `db${place + 1}`);
+  const { traces } = clockChart(
+    names.map((node) => aSeries({ node })),
+    names,
+    options,
+  );
+  const lines = traces.slice(0, names.length).map((trace) => JSON.stringify("line" in trace && trace.line));
+  expect(new Set(lines).size).toBe(names.length);
+});
+
 test("the reader's zoom wins over the whole clock", () => {
   const zoomed = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, zoom: [1.5, 2.5] } });
   expect(zoomed.layout?.xaxis).toMatchObject({ range: [1.5, 2.5] });

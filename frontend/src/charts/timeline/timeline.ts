@@ -3,7 +3,7 @@ import type { Annotations, Data, Layout, Shape } from "plotly.js";
 import type { Series } from "../../api/series";
 import type { ClockEvent } from "../../api/types.gen";
 import type { Cell } from "../csv";
-import { axis, sideColor, sideDash, toneOf, type Palette } from "../style";
+import { axis, nthLine, sideColor, type Palette } from "../style";
 import type { Chart } from "../plotly";
 
 export interface Clock {
@@ -292,9 +292,9 @@ export function clockChart(series: Series[], names: string[], options: ClockOpti
     showlegend: series.length > 1,
   };
   const traces = series.flatMap((one, place) => {
-    const tone = toneOf(clock.color, place);
+    const { tone, dash } = nthLine(clock.color, place);
     const color = sideColor(palette, tone);
-    return [lineTrace(one, color, names[place] ?? one.node, sideDash(tone)), ...resetTrace(one, color)];
+    return [lineTrace(one, color, names[place] ?? one.node, dash), ...resetTrace(one, color)];
   });
   const marked = shown(clock.events, clock.hidden).filter(({ kind }) => !UNMARKED.has(kind));
   return { traces: [...traces, ...eventTrace(marked, palette)], layout, config: { doubleClick: false } };

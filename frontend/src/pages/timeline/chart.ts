@@ -5,7 +5,7 @@ import type { ChosenSeries } from "../../api/types.gen";
 import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline/timeline";
 import type { Cell } from "../../charts/csv";
 import type { Chart } from "../../charts/plotly";
-import { axis, sideColor, type Palette } from "../../charts/style";
+import { axis, nthDash, sideColor, type Palette } from "../../charts/style";
 
 /** Which series: `node` is a name, or "sum" or "mean" over the nodes. */
 export type SeriesKey = Pick<ChosenSeries, "run" | "metric" | "node">;
@@ -22,7 +22,6 @@ export interface UnitPanel {
 }
 
 export const TIMELINE_PAGE = "/timeline/";
-const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"] as const;
 
 export function keyText({ run, metric, node }: SeriesKey): string {
   return `${run}:${metric}:${node}`;
@@ -61,7 +60,7 @@ export function timelineChart(
 ): Chart {
   const traces = panel.lines.flatMap(({ chosen, series }) => {
     const color = sideColor(palette, chosen.tone);
-    return [lineTrace(series, color, chosen.label, DASHES[chosen.dash]), ...resetTrace(series, color)];
+    return [lineTrace(series, color, chosen.label, nthDash(chosen.dash)), ...resetTrace(series, color)];
   });
   const name = quantity(panel);
   const layout: Partial<Layout> = {

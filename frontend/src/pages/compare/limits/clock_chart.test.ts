@@ -77,6 +77,15 @@ test("a line is named and coloured by its side, once in the legend, and a gap st
   expect(traces[1]).toMatchObject({ line: { color: palette.sides[1] }, y: [10, null], connectgaps: false });
 });
 
+test("no two nodes of a side have the same line", () => {
+  const names = Array.from({ length: 9 }, (_, place) => `db${place + 1}`);
+  const busy = { title: "CPU: busy", unit: "%", series: names.map((name) => node(0, name, "c")) };
+  const many = { ...data, indicators: [{ key: "cpu.busy", title: "CPU: busy", drawn: true, rows: [busy] }] };
+  const { traces } = clockChart(many, loaded, null, palette);
+  expect(traces).toHaveLength(names.length);
+  expect(new Set(traces.map((trace) => JSON.stringify("line" in trace && trace.line))).size).toBe(names.length);
+});
+
 test("the CSV has every drawn value with its run and node", () => {
   expect(clockRows(data, loaded).rows[0]).toEqual(["cpu.busy", "a", 1, "n1", 0, 10, "%"]);
   expect(clockRows(data, loaded).rows).toHaveLength(6);

@@ -4,14 +4,14 @@ import type { Series } from "../../../api/series";
 import type { ClockRow, ClockSeries, NodeClock } from "../../../api/types.gen";
 import type { Cell } from "../../../charts/csv";
 import type { Chart } from "../../../charts/plotly";
-import { axis, axisTitle, sideColor, sideDash, type Palette } from "../../../charts/style";
+import { axis, axisTitle, DASHES, nthDash, sideColor, sideDash, type Dash, type Palette } from "../../../charts/style";
 import { pointSizes } from "../../../charts/timeline/timeline";
 
 const ROW = 104; // px
 const BELOW = 60; // px, for the axis of time
 // Share of a row that its title takes.
 const TITLE = 0.24;
-const DASHES = ["solid", "dash", "dot", "dashdot"] as const;
+const WIDTH = 1.3; // px, of a line
 
 /** Loaded series, by run, metric and node. */
 export type Loaded = (wanted: ClockSeries) => Series | undefined;
@@ -34,12 +34,14 @@ function scaled({ values }: Series, { factor }: ClockSeries): (number | null)[] 
   return factor === 1 ? values : values.map((value) => (value === null ? null : value * factor));
 }
 
-/** Nodes of a side differ by their dashes: in the order of their names. A side of one node has its own dash. */
-function dash(data: NodeClock, series: ClockSeries): (typeof DASHES)[number] {
+/** Nodes of a side differ by their dashes, in the order of their names; the seventh is wider. A side of one node has its
+ * own dash. */
+function lineOf(data: NodeClock, series: ClockSeries): { dash: Dash; width: number } {
   const own = everySeries(data).filter((each) => each.side === series.side);
   const nodes = [...new Set(own.map((each) => each.node))].sort();
-  if (nodes.length === 1) return sideDash(data.sides[series.side]?.tone ?? 0);
-  return DASHES[nodes.indexOf(series.node) % DASHES.length] ?? "solid";
+  if (nodes.length === 1) return { dash: sideDash(data.sides[series.side]?.tone ?? 0), width: WIDTH };
+  const place = nodes.indexOf(series.node);
+  return { dash: nthDash(place), width: WIDTH * (1 + Math.floor(place / DASHES.length)) };
 }
 
 function rowAxis(place: number, rows: number, title: string): Partial<LayoutAxis> {
@@ -81,7 +83,7 @@ export function clockChart(data: NodeClock, loaded: Loaded, zoom: [number, numbe
         y: scaled(series, wanted),
         yaxis: `y${suffix}`,
         connectgaps: false,
-        line: { color: sideColor(palette, side.tone), width: 1.3, dash: dash(data, wanted) },
+        line: { color: sideColor(palette, side.tone), ...lineOf(data, wanted) },
         hovertemplate: `${row.title} %{y:,.3~g} ${row.unit}`,
       } as Data);
     }
