@@ -39,6 +39,14 @@ export function loadSeries(
   return getJson<SeriesAnswer>(`runs/${run}/series/${query(asked)}`);
 }
 
+/** Lists of at most so many as the server answers at once, each metric once. */
+export function inGroups(metrics: Iterable<string>): string[][] {
+  const all = [...new Set(metrics)];
+  return Array.from({ length: Math.ceil(all.length / MOST_METRICS) }, (_, place) =>
+    all.slice(place * MOST_METRICS, (place + 1) * MOST_METRICS),
+  );
+}
+
 export async function loadSeriesIndex(run: number): Promise<SeriesInfo[]> {
   return (await getJson<SeriesIndex>(`runs/${run}/series-index/`)).series;
 }

@@ -3,12 +3,16 @@
 from typing import Literal
 
 import pytest
+from django.conf import LazySettings
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from apps.accounts import shared_links
 from apps.catalog.models import Workload
 from apps.runs.models import Run
+from apps.saved import services as saved
 from tests.support.browser import drawn_points
-from tests.support.builders import a_load_level, a_system
+from tests.support.builders import a_load_level, a_system, a_user
 from tests.web.compare.compared import address
 from tests.web.runs.recorded_runs import a_sealed_run
 
@@ -117,3 +121,35 @@ def test_the_seconds_have_one_zoom_which_is_in_the_address_and_one_crosshair(bro
     browser_page.locator("#seconds").scroll_into_view_if_needed()
     expect(plots).to_have_count(2)
     assert plots.first.evaluate("plot => plot.layout.xaxis.range") == pytest.approx(zoomed, abs=0.01)
+
+
+def test_seconds_that_did_not_come_are_asked_for_again(browser_page: Page) -> None:
+    level = a_load_level()
+    first, _ = (a_sealed_run(system=a_system(slug), load_level=level) for slug in ("alpha", "beta"))
+    # Without a request, for the browser's own words of a failed one would fail the test.
+    browser_page.add_init_script(
+        "window.kept = window.fetch; window.fetch = () => Promise.reject(new TypeError('away'));"
+    )
+    browser_page.goto(f"/compare/?side=alpha&side=beta&workload={first.workload_id}&tab=steadiness")
+    browser_page.locator("#seconds").scroll_into_view_if_needed()
+    plot = browser_page.locator("#seconds .chart__plot").first
+    expect(plot).to_contain_text("could not be loaded")
+    expect(browser_page.locator("#seconds .chart__notes").first).to_contain_text("cannot be reached")
+    browser_page.evaluate("() => { window.fetch = window.kept; }")
+    plot.get_by_role("button", name="Try again").click()
+    expect(browser_page.locator("#seconds .js-plotly-plot")).to_have_count(2)
+
+
+def test_seconds_are_said_to_be_no_part_of_a_shared_page(browser_page: Page, settings: LazySettings) -> None:
+    level = a_load_level()
+    first, _ = (a_sealed_run(system=a_system(slug), load_level=level) for slug in ("alpha", "beta"))
+    asked = {"side": ["alpha", "beta"], "workload": [str(first.workload_id)]}
+    kept = saved.save(query=asked, title="Beta beats Alpha", note="", by=a_user())
+    path, query = f"/comparisons/{kept.slug}/", {"snapshot": "1"}
+    _, secret = shared_links.create(
+        by=a_user(), view="saved", path=path, query=query, title=kept.title, days=7, now=timezone.now()
+    )
+    settings.SPLASHBOARD_PUBLIC_READ = False
+    browser_page.goto(f"/shared/{secret}/")
+    browser_page.goto(f"{browser_page.url}&tab=steadiness")
+    expect(browser_page.locator("[data-seconds]")).to_contain_text("not part of a shared page")

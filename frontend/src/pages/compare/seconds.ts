@@ -7,7 +7,9 @@ import { toCsv } from "../../charts/csv";
 import { draw, loadPlotly, whenVisible } from "../../charts/plotly";
 import { Crosshair } from "../../charts/timeline/crosshair";
 import { readView, rememberZoom } from "../../page/address";
+import { isShared, NOT_SHARED, offerRetry } from "../../charts/retry";
 import {
+  failedOf,
   hasLines,
   missing,
   panels,
@@ -15,6 +17,7 @@ import {
   secondsRows,
   secondsWords,
   sharedEnds,
+  type FailedRun,
   type LoadedRun,
   type Panel,
 } from "./seconds_chart";
@@ -49,7 +52,7 @@ function figureOf(panel: Panel): HTMLElement {
 
 interface Loaded {
   runs: LoadedRun[];
-  problems: string[];
+  failed: FailedRun[];
 }
 
 /** The series of all runs, a few at a time; a run that cannot be read is said, the others are drawn. */
@@ -60,7 +63,7 @@ async function loadAll(
   progress: (done: number) => void,
 ): Promise<Loaded> {
   const found: (LoadedRun | undefined)[] = runs.map(() => undefined);
-  const problems: string[] = [];
+  const failed: FailedRun[] = [];
   let next = 0;
   let done = 0;
   const work = async (): Promise<void> => {
@@ -70,13 +73,13 @@ async function loadAll(
       try {
         found[place] = { ...run, answer: await loadSeries(run.run, metrics, { align: clock }) };
       } catch (reason) {
-        problems.push(`Run ${run.run}: ${reason instanceof Error ? reason.message : String(reason)}`);
+        failed.push({ run, words: reason instanceof Error ? reason.message : String(reason) });
       }
       progress(++done);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return { runs: found.filter((run): run is LoadedRun => run !== undefined), problems };
+  return { runs: found.filter((run): run is LoadedRun => run !== undefined), failed };
 }
 
 async function drawSeconds(data: SecondsCharts, holder: HTMLElement): Promise<void> {
@@ -85,7 +88,7 @@ async function drawSeconds(data: SecondsCharts, holder: HTMLElement): Promise<vo
   holder.replaceChildren(...figures.values());
   const plots = [...holder.querySelectorAll<HTMLElement>(".chart__plot")];
   const total = data.series.runs.length;
-  const { runs, problems } = await loadAll(
+  const { runs, failed } = await loadAll(
     data.series.runs,
     data.metrics.map((metric) => metric.key),
     data.series.clock,
@@ -108,9 +111,12 @@ async function drawSeconds(data: SecondsCharts, holder: HTMLElement): Promise<vo
     const plot = figure.querySelector<HTMLElement>(".chart__plot");
     const notes = figure.querySelector<HTMLElement>(".chart__notes");
     if (!plot || !notes) continue;
-    notes.textContent = [...problems, ...missing(runs, panel)].join(" ");
+    const own = failedOf(failed, panel);
+    const reasons = own.map(({ run, words }) => `Run ${run.run}: ${words}`);
+    notes.textContent = [...reasons, ...missing(runs, panel)].join(" ");
     if (!hasLines(runs, panel)) {
-      plot.textContent = "None of these runs has samples by the second.";
+      if (own.length > 0) offerRetry(plot, "These runs could not be loaded.", () => void drawSeconds(data, holder));
+      else plot.textContent = "None of these runs has samples by the second.";
       continue;
     }
     const element = await draw(plot, (palette) => secondsChart(runs, panel, data.series.clock, zoom, palette));
@@ -136,6 +142,10 @@ async function drawSeconds(data: SecondsCharts, holder: HTMLElement): Promise<vo
 export function mount(root: HTMLElement): void {
   const holder = root.querySelector<HTMLElement>("[data-seconds]");
   if (!holder) return;
+  if (isShared()) {
+    holder.textContent = NOT_SHARED;
+    return;
+  }
   const data = pageData("seconds-data");
   whenVisible(holder, () => void drawSeconds(data, holder));
 }

@@ -189,6 +189,17 @@ export function hasLines(runs: LoadedRun[], panel: Panel): boolean {
   );
 }
 
+/** A run whose series did not come, and why. */
+export interface FailedRun {
+  run: SecondsRun;
+  words: string;
+}
+
+/** The runs of a panel that did not come. */
+export function failedOf(failed: FailedRun[], panel: Panel): FailedRun[] {
+  return failed.filter(({ run }) => panel.sides.some((side) => side.position === run.side));
+}
+
 /** Why lines are missing from a panel, a sentence per run. */
 export function missing(runs: LoadedRun[], panel: Panel): string[] {
   return runs
