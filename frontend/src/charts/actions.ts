@@ -50,19 +50,35 @@ export async function copyFrom(element: HTMLElement, text: string): Promise<void
   setTimeout(() => (element.textContent = before), 1500);
 }
 
+const mounted = new WeakMap<HTMLElement, ChartActions>();
+
+/** Mounted again, as for a chart that is drawn again, the actions keep their elements, and with them the focus. */
 export function mountActions(holder: HTMLElement, actions: ChartActions): void {
+  const before = mounted.get(holder);
+  mounted.set(holder, actions);
+  const now = (): ChartActions => mounted.get(holder) ?? actions;
   const { csv, timeline } = actions;
+  if (before && typeof before.csv === typeof csv && !before.timeline === !timeline) {
+    const hrefs = [...(timeline ? [timeline] : []), ...(typeof csv === "string" ? [csv] : [])];
+    holder.querySelectorAll("a").forEach((element, place) => (element.href = hrefs[place] ?? element.href));
+    return;
+  }
+  const text = (): string => {
+    const { csv: found } = now();
+    return typeof found === "string" ? found : found();
+  };
   holder.replaceChildren(
     ...(timeline ? [link("Add to timeline", "On one timeline with series of other runs or metrics", timeline)] : []),
     typeof csv === "string"
       ? link("Data", "Save the values as CSV", csv, true)
-      : button("Data", "Save the plotted values as CSV", () => saveText(csv(), `${actions.filename}.csv`)),
-    button("PNG", "Save the chart as a PNG image", () => void saveImage(actions.plot, "png", actions.filename)),
-    button("SVG", "Save the chart as an SVG image", () => void saveImage(actions.plot, "svg", actions.filename)),
+      : button("Data", "Save the plotted values as CSV", () => saveText(text(), `${now().filename}.csv`)),
+    button("PNG", "Save the chart as a PNG image", () => void saveImage(now().plot, "png", now().filename)),
+    button("SVG", "Save the chart as an SVG image", () => void saveImage(now().plot, "svg", now().filename)),
     button("Link", "Copy the address of this view", (self) => {
-      const address = new URL(actions.address ?? window.location.href);
-      if (actions.anchor) address.hash = actions.anchor;
-      void copyFrom(self, address.href);
+      const { address, anchor } = now();
+      const shown = new URL(address ?? window.location.href);
+      if (anchor) shown.hash = anchor;
+      void copyFrom(self, shown.href);
     }),
   );
 }

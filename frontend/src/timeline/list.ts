@@ -1,5 +1,6 @@
 // The list of events: filtered by kind and by words, each row leads to its part of the clock.
 import type { Happening } from "../api/timeline";
+import { arrange } from "../page/children";
 
 export interface ListOptions {
   /** Kinds that the reader left out, from the address. */
@@ -18,7 +19,9 @@ export class EventList {
   private readonly body: HTMLElement;
   private readonly kinds: HTMLElement;
   private readonly words: HTMLInputElement;
-  private shown = "";
+  /** Rows by what they tell, and boxes by their kind: those that stay keep the focus. */
+  private known = new Map<string, HTMLElement>();
+  private readonly boxes = new Map<string, HTMLElement>();
 
   /** `holder` has a table body, a field for words [data-words] and a place for the kinds [data-kinds]. */
   constructor(
@@ -45,11 +48,18 @@ export class EventList {
 
   /** What is known now takes the place of what the server wrote. */
   show(happenings: Happening[]): void {
-    const shown = JSON.stringify(happenings);
-    if (shown === this.shown) return;
-    this.shown = shown;
-    for (const row of this.body.querySelectorAll("[data-happening]")) row.remove();
-    this.body.prepend(...happenings.map(rowOf));
+    const before = this.known;
+    const alike = new Map<string, number>();
+    this.known = new Map();
+    const rows = happenings.map((event) => {
+      const text = JSON.stringify(event);
+      alike.set(text, (alike.get(text) ?? 0) + 1);
+      const key = `${text} ${alike.get(text)}`;
+      const row = before.get(key) ?? rowOf(event);
+      this.known.set(key, row);
+      return row;
+    });
+    arrange(this.body, [...rows, ...this.body.querySelectorAll(":scope > :not([data-happening])")]);
     this.mountKinds();
   }
 
@@ -57,26 +67,33 @@ export class EventList {
     const counts = new Map<string, number>();
     for (const row of this.rows())
       counts.set(row.dataset["kind"] ?? "", (counts.get(row.dataset["kind"] ?? "") ?? 0) + 1);
-    const boxes = [...counts].map(([kind, count]) => {
-      const label = document.createElement("label");
-      const box = document.createElement("input");
-      box.type = "checkbox";
-      box.value = kind;
-      box.checked = !this.hidden.has(kind);
-      box.addEventListener("change", () => {
-        if (box.checked) this.hidden.delete(kind);
-        else this.hidden.add(kind);
-        this.filter();
-        this.options.filtered([...this.hidden]);
-      });
-      const note = document.createElement("span");
-      note.className = "muted";
-      note.textContent = String(count);
-      label.append(box, " ", kindName(kind), " ", note);
-      return label;
-    });
-    this.kinds.replaceChildren(...boxes);
+    arrange(
+      this.kinds,
+      [...counts].map(([kind, count]) => this.box(kind, count)),
+    );
     this.filter();
+  }
+
+  private box(kind: string, count: number): HTMLElement {
+    const known = this.boxes.get(kind);
+    const number = known?.querySelector("span") ?? document.createElement("span");
+    number.className = "muted";
+    number.textContent = String(count);
+    if (known) return known;
+    const label = document.createElement("label");
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.value = kind;
+    box.checked = !this.hidden.has(kind);
+    box.addEventListener("change", () => {
+      if (box.checked) this.hidden.delete(kind);
+      else this.hidden.add(kind);
+      this.filter();
+      this.options.filtered([...this.hidden]);
+    });
+    label.append(box, " ", kindName(kind), " ", number);
+    this.boxes.set(kind, label);
+    return label;
   }
 
   private rows(): HTMLElement[] {

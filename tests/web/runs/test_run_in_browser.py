@@ -9,6 +9,7 @@ from apps.runs import queries, seal
 from apps.runs.models import Run
 from tests.runs.uploads import Upload, an_upload
 from tests.web.runs.recorded_runs import a_sealed_run, samples
+from workers.protocol.wire import EventMessage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -111,7 +112,7 @@ def test_a_second_that_is_pointed_at_is_marked_in_every_chart_with_its_values(br
     expect(browser_page.locator(".chart__second:visible")).to_have_count(0)
 
 
-def a_live_run() -> Upload:
+def a_live_run(*events: EventMessage) -> Upload:
     """With its first batch."""
     lines = [
         (
@@ -121,9 +122,18 @@ def a_live_run() -> Upload:
         )
         for t in range(1, 21)
     ]
-    upload = an_upload(nodes={"db1": samples()}, lines=lines)
+    upload = an_upload(nodes={"db1": samples()}, lines=lines, events=events)
     upload.send_batch(0)
     return upload
+
+
+def _grows(page: Page, upload: Upload, sequence: int) -> None:
+    """Sends a batch and waits until the chart of the throughput has it."""
+    before = len(_drawn(page, "chart-throughput")["x"])
+    upload.send_batch(sequence)
+    page.wait_for_function(
+        "n => document.querySelector('#chart-throughput .chart__plot').data[0].x.length > n", arg=before
+    )
 
 
 def test_a_live_chart_that_gets_no_answer_says_since_when_it_is_old_until_the_next(browser_page: Page) -> None:
@@ -142,15 +152,30 @@ def test_a_live_chart_that_gets_no_answer_says_since_when_it_is_old_until_the_ne
     expect(note).to_have_count(0)
 
 
+def test_what_has_the_focus_keeps_it_while_a_live_run_grows(browser_page: Page) -> None:
+    faults = [EventMessage(kind="fault", label="kill -9", starts_at=t, node="db1") for t in (3.0, 13.0)]
+    upload = a_live_run(*faults)
+    browser_page.goto(f"/runs/{upload.run.pk}/?tab=events")
+    _drawn(browser_page, "chart-throughput")
+    kind = browser_page.get_by_role("checkbox", name="fault")
+    kind.focus()
+    _grows(browser_page, upload, 1)
+    browser_page.locator("#events tbody tr[data-kind=fault]").nth(1).wait_for(state="attached")
+    expect(kind).to_be_focused()
+    data = browser_page.locator("#chart-throughput").get_by_role("button", name="Data")
+    data.focus()
+    _grows(browser_page, upload, 2)
+    expect(data).to_be_focused()
+    with browser_page.expect_download() as saved:
+        data.click()
+    assert len(saved.value.path().read_text().splitlines()) > 15
+
+
 def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
     upload = a_live_run()
     browser_page.goto(f"/runs/{upload.run.pk}/")
     expect(browser_page.locator("#headline [data-state=latest]")).to_be_visible()
-    before = len(_drawn(browser_page, "chart-throughput")["x"])
-    upload.send_batch(1)
-    browser_page.wait_for_function(
-        "n => document.querySelector('#chart-throughput .chart__plot').data[0].x.length > n", arg=before
-    )
+    _grows(browser_page, upload, 1)
     for sequence in range(2, len(upload.batches)):
         upload.send_batch(sequence)
     upload.send_output()

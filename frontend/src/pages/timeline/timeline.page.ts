@@ -23,6 +23,7 @@ import {
 import { draw, loadPlotly } from "../../charts/plotly";
 import { Lanes } from "../../timeline/lanes";
 import { mountRange } from "../../timeline/range";
+import { arrange } from "../../page/children";
 import { combobox } from "../../page/combobox";
 import { staleWords } from "../../page/failures";
 
@@ -164,7 +165,7 @@ async function load(): Promise<void> {
   zeros = new Map(lines.map(({ chosen, series }) => [chosen.run, series.zero]));
   whole = widest(whole, timelineExtent(lines));
   const panels = byUnit(lines);
-  if (panels.length > 0) charts?.replaceChildren(...panels.map(figureOf));
+  if (panels.length > 0 && charts) arrange(charts, panels.map(figureOf));
   else if (charts) charts.innerHTML = '<p class="empty">None of these series has samples to draw.</p>';
   say(answer.missing);
   for (const panel of panels) await drawPanel(panel);
