@@ -1,4 +1,5 @@
 // Tabs of a page: links with addresses of their own, fetched one after another before they are opened.
+import { PREPARE } from "./print";
 
 const names = (panel: HTMLElement): string => panel.dataset["panel"] ?? "";
 
@@ -36,8 +37,14 @@ export class Tabs {
     for (const link of this.links)
       for (const soon of ["pointerenter", "focus"]) link.addEventListener(soon, () => this.fetch(link.dataset["tab"]));
     window.addEventListener("popstate", () => this.show(this.current()));
-    const print = { capture: true };
-    window.addEventListener("beforeprint", () => this.panels.forEach((panel) => delete panel.dataset["closed"]), print);
+    // Before the charts within are told: these want a place to be drawn in.
+    const open = (): void => this.panels.forEach((panel) => delete panel.dataset["closed"]);
+    window.addEventListener("beforeprint", open, { capture: true });
+    const fetchAll = (): void => {
+      open();
+      for (const panel of this.panels) this.fetch(names(panel));
+    };
+    window.addEventListener(PREPARE, fetchAll, { capture: true });
     window.addEventListener("afterprint", () => this.show(this.current()));
     document.addEventListener("htmx:afterSwap", (event) => {
       const panel = event.target instanceof HTMLElement && event.target.matches("[data-panel]") ? event.target : null;

@@ -44,6 +44,7 @@ function figureOf(panel: Panel): HTMLElement {
   const plot = document.createElement("div");
   plot.className = "chart__plot";
   plot.textContent = "loading";
+  plot.dataset["busy"] = "";
   const notes = document.createElement("p");
   notes.className = "small muted chart__notes";
   figure.append(caption, plot, notes);
@@ -115,11 +116,13 @@ async function drawSeconds(data: SecondsCharts, holder: HTMLElement): Promise<vo
     const reasons = own.map(({ run, words }) => `Run ${run.run}: ${words}`);
     notes.textContent = [...reasons, ...missing(runs, panel)].join(" ");
     if (!hasLines(runs, panel)) {
+      delete plot.dataset["busy"];
       if (own.length > 0) offerRetry(plot, "These runs could not be loaded.", () => void drawSeconds(data, holder));
       else plot.textContent = "None of these runs has samples by the second.";
       continue;
     }
     const element = await draw(plot, (palette) => secondsChart(runs, panel, data.series.clock, zoom, palette));
+    delete plot.dataset["busy"];
     shownPlots.set(plot, panel);
     crosshair.set(plot, (second) => secondsWords(runs, panel, second));
     element.on("plotly_relayout", (change) => {
