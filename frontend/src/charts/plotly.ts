@@ -74,11 +74,14 @@ function openPoint({ points, event }: PlotMouseEvent): void {
 }
 
 /** Run once, when the element is about to come into view or the page to be printed; elements are served in the order of
- * their place. */
-export function whenVisible(element: Element, start: () => void): void {
-  const begin = () => {
+ * their place. Returns what ends the waiting. */
+export function whenVisible(element: Element, start: () => void): () => void {
+  const stop = (): void => {
     observer.disconnect();
     document.removeEventListener(PREPARE, begin);
+  };
+  const begin = (): void => {
+    stop();
     start();
   };
   const observer = new IntersectionObserver(
@@ -89,6 +92,14 @@ export function whenVisible(element: Element, start: () => void): void {
   );
   observer.observe(element);
   document.addEventListener(PREPARE, begin);
+  return stop;
+}
+
+/** A chart that leaves the page: nothing of it is kept. */
+export function forget(element: HTMLElement): void {
+  waiting.delete(element);
+  sizes?.unobserve(element);
+  if (drawn.delete(element)) void loadPlotly().then((plotly) => plotly.purge(element));
 }
 
 // Charts that did not come into view yet: on paper they do.

@@ -75,6 +75,21 @@ def test_a_chosen_series_stays_in_the_address(browser_page: Page) -> None:
     expect(browser_page.locator('[id="series-mysql.status.Questions"]')).to_have_count(0)
 
 
+def test_the_usual_choice_ends_the_charts_that_were_chosen_before(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/?series=mysql.status.Handler_commit")
+    _drawn(browser_page, "series-mysql.status.Handler_commit")
+    plot = browser_page.locator('[id="series-mysql.status.Handler_commit"] .chart__plot').element_handle()
+    browser_page.locator("#counters-reset").click()
+    _drawn(browser_page, "series-mysql.status.Questions")
+    browser_page.wait_for_function("plot => plot._fullLayout === undefined", arg=plot)
+    # What is asked for again is what is there.
+    with browser_page.expect_request("**/series/?*over_nodes=mean*") as asked:
+        browser_page.get_by_role("combobox", name="Nodes", exact=True).select_option("mean")
+    assert "mysql.status.Questions" in asked.value.url
+    assert "Handler_commit" not in asked.value.url
+
+
 def test_a_zoom_is_shared_by_all_charts_and_by_the_address(browser_page: Page) -> None:
     run = a_sealed_run()
     browser_page.goto(f"/runs/{run.pk}/")

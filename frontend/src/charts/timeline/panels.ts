@@ -4,7 +4,7 @@ import { mountActions } from "../actions";
 import { Crosshair, valueWords } from "./crosshair";
 import { clockChart, extent, seriesRows, widest, type Clock } from "./timeline";
 import { toCsv } from "../csv";
-import { draw, loadPlotly, nextFrame, whenVisible } from "../plotly";
+import { draw, forget, loadPlotly, nextFrame, whenVisible } from "../plotly";
 import { note, staleWords } from "../../page/failures";
 
 interface Panel {
@@ -15,6 +15,8 @@ interface Panel {
   /** Of the axis; empty: its unit alone, null: the name of the series. */
   quantity: string | null;
   seen: boolean;
+  /** Ends the waiting until it is seen. */
+  stop: () => void;
   /** As they were drawn last, and when they were asked for. */
   series: Series[];
   renewed: Date;
@@ -54,6 +56,7 @@ export class Panels {
       words: figure.dataset["words"] !== undefined,
       quantity: figure.dataset["quantity"] ?? null,
       seen: false,
+      stop: () => undefined,
       series: [],
       renewed: new Date(),
       note: null,
@@ -67,15 +70,19 @@ export class Panels {
       this.ask(panel, queueMicrotask);
       return;
     }
-    whenVisible(figure, () => {
+    panel.stop = whenVisible(figure, () => {
       panel.seen = true;
       this.ask(panel, (serve) => setTimeout(serve, 0));
     });
   }
 
   remove(figure: HTMLElement): void {
-    const plot = this.panels.get(figure)?.plot;
-    if (plot) this.crosshair.remove(plot);
+    const panel = this.panels.get(figure);
+    if (panel) {
+      panel.stop();
+      this.crosshair.remove(panel.plot);
+      forget(panel.plot);
+    }
     this.panels.delete(figure);
     figure.remove();
   }
@@ -175,7 +182,8 @@ export class Panels {
     const whole = widest(before, extent(answer.series));
     this.options.clock.whole = whole;
     for (const panel of panels) {
-      await this.show(panel, answer);
+      // It may have been removed meanwhile.
+      if (this.panels.has(panel.figure)) await this.show(panel, answer);
       if (this.painted) continue;
       // The first chart is seen before the others are drawn.
       this.painted = true;

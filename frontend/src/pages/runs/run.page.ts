@@ -112,7 +112,7 @@ if (field && list) {
 
 document.querySelector("#counters-reset")?.addEventListener("click", () => {
   chosen = [...data.counters];
-  holder?.replaceChildren();
+  for (const figure of holder?.querySelectorAll<HTMLElement>("figure") ?? []) panels.remove(figure);
   for (const metric of chosen) show(metric);
   remember();
 });
