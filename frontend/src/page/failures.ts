@@ -39,10 +39,12 @@ function titleOf(xhr: XMLHttpRequest | undefined): string {
   return new DOMParser().parseFromString(xhr.responseText, "text/html").querySelector("h1")?.textContent ?? "";
 }
 
-/** The words at each element that could not be renewed, and when each was renewed last, by its id. */
+/** The words at each part that could not be renewed, and when each was renewed last, by its id. */
 const notes = new Map<Element, HTMLElement>();
 const renewed = new Map<string, Date>();
 const opened = new Date();
+/** Of the last action, if it failed. */
+let undone: HTMLElement | null = null;
 
 /** A mark of what is old. */
 export function note(words: string): HTMLElement {
@@ -65,30 +67,38 @@ function place(target: Element, element: HTMLElement, isInside: boolean): void {
 function failed({ elt, target, xhr, requestConfig }: Details): void {
   if (!target?.isConnected) return;
   const reason = reasonOf(xhr?.status ?? 0, titleOf(xhr));
-  const isRead = (requestConfig?.verb ?? "get") === "get";
-  const isFirst = ONCE.test(elt?.getAttribute("hx-trigger") ?? "") && !renewed.has(target.id);
-  let words = staleWords(renewed.get(target.id) ?? opened, reason);
-  if (isFirst) words = `Could not be loaded: ${sentence(reason)} Reload the page to try again.`;
-  if (!isRead) words = `Not done: ${sentence(reason)}`;
-  const known = notes.get(target);
-  if (known?.isConnected) {
-    if (known.textContent !== words) known.textContent = words;
+  if (isAction(requestConfig)) {
+    undone?.remove();
+    undone = note(`Not done: ${sentence(reason)}`);
+    place(target, undone, false);
     return;
   }
-  const element = note(words);
-  notes.set(target, element);
-  place(target, element, isRead);
-  if (!isRead) element.dataset["action"] = "";
+  const isFirst = ONCE.test(elt?.getAttribute("hx-trigger") ?? "") && !renewed.has(target.id);
+  const words = isFirst
+    ? `Could not be loaded: ${sentence(reason)} Reload the page to try again.`
+    : staleWords(renewed.get(target.id) ?? opened, reason);
+  const known = notes.get(target);
+  if (!known?.isConnected) {
+    const element = note(words);
+    notes.set(target, element);
+    place(target, element, true);
+  } else if (known.textContent !== words) known.textContent = words;
+}
+
+function isAction(config: Details["requestConfig"]): boolean {
+  return (config?.verb ?? "get") !== "get";
 }
 
 function answered({ target, requestConfig }: Details): void {
+  // What was not done stays to be read until something is done, though its part is renewed every few seconds.
+  if (isAction(requestConfig)) {
+    undone?.remove();
+    undone = null;
+  }
   if (!target) return;
   if (target.id) renewed.set(target.id, new Date());
-  const isAction = (requestConfig?.verb ?? "get") !== "get";
   for (const [each, element] of notes) {
-    // What was not done stays to be read until something is done, though its part is renewed every few seconds.
-    const isOver = "action" in element.dataset ? isAction : each === target || !each.isConnected;
-    if (!isOver) continue;
+    if (each !== target && each.isConnected) continue;
     element.remove();
     notes.delete(each);
   }
