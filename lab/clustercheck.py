@@ -19,10 +19,11 @@ from typing import Any
 
 INTERVAL = 0.2  # s
 TIMEOUT = 1.0  # s; a frozen node accepts connections without answering
-# The result has three lines. LIKE, because WHERE would make the server compute all of its counters.
+# The result has three lines. LIKE, because WHERE would make the server compute all of its counters. read_only is a
+# number, or a name since MariaDB 12.0.1.
 QUESTION = (
     b"SHOW GLOBAL STATUS LIKE 'wsrep_local_state'; SHOW GLOBAL STATUS LIKE 'wsrep_cluster_status';"
-    b" SELECT 'read_only', @@global.read_only;\n"
+    b" SELECT 'read_only', CONCAT(@@global.read_only) NOT IN ('0', 'OFF');\n"
 )
 YES = b"wsrep_local_state\t4\nwsrep_cluster_status\tPrimary\nread_only\t0\n"
 

@@ -155,7 +155,11 @@ class MHA:
             return "is stopped"
         try:
             if node == self.source:
-                return "is the source" if server.sql("SELECT @@read_only", timeout=5).strip() == "0" else "is read-only"
+                return (
+                    "is the source"
+                    if server.sql("SELECT @@read_only", timeout=5).strip() in ("0", "OFF")
+                    else "is read-only"
+                )
             return "replicates" if replication.is_replica(server, self.servers[self.source]) else "does not replicate"
         except LabError:
             return "does not answer"

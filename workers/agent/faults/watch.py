@@ -16,6 +16,7 @@ from workers.agent.measure import group
 from workers.agent.runtime.config import ServerAddress
 from workers.agent.samplers import SourceFailed
 from workers.agent.samplers.haproxy import HAProxySource
+from workers.agent.samplers.replication import is_read_only
 
 NODE_INTERVAL = 0.04  # s: less than a probe interval
 NODE_TIMEOUT = 0.5  # s
@@ -117,9 +118,9 @@ def look(cursor: Cursor, *, galera: bool, in_group: bool = False) -> Seen:
         found = group.view(cursor.fetchall())
         return (True, found.takes_writes, found.words(), found.serves) if found else (True, False, "", False)
     if not galera:
-        # An Aurora reader sets innodb_read_only.
-        cursor.execute("SELECT @@global.read_only OR @@global.innodb_read_only")
-        return True, not int((cursor.fetchone() or (1,))[0]), "", False
+        # An Aurora reader sets innodb_read_only. Not combined in SQL, where the text ON counts as 0.
+        cursor.execute("SELECT @@global.read_only, @@global.innodb_read_only")
+        return True, not any(map(is_read_only, cursor.fetchone() or (1,))), "", False
     cursor.execute(ASK_VIEW)
     view = {str(name): str(value) for name, value in cursor.fetchall()}
     serving = all(view.get(name, value) == value for name, value in SERVING.items())

@@ -29,6 +29,9 @@ THREADS = {"Slave_IO_Running": "io_running", "Slave_SQL_Running": "sql_running"}
 MARIADB_STATE = "SELECT @@global.read_only, @@global.gtid_current_pos, @@global.gtid_slave_pos"
 MYSQL_STATE = "SELECT @@global.read_only, @@global.gtid_executed, ''"
 PLAIN_STATE = "SELECT @@global.read_only, '', ''"
+# Values of read_only and innodb_read_only with which a server accepts writes. MariaDB since 12.0.1 has the names OFF,
+# ON, NO_LOCK and NO_LOCK_NO_ADMIN; other servers have 0 and 1.
+WRITABLE = ("0", "OFF", "NO")
 OF_GROUP = "group_replication_"  # channels of MySQL Group Replication, whose state the source `group` has
 INTERVAL = re.compile(r"(\d+)(?:-(\d+))?")
 
@@ -49,8 +52,9 @@ class Replication:
         before = self._server.statements
         _, ((read_only, position, applied),) = self._first_known(self._state_statements)
         rows = [] if self._denied else self._replicas()
-        values: dict[str, Number] = {f"{PREFIX}read_only": int(read_only)}
-        states = {"read_only": "ON" if int(read_only) else "OFF"}
+        refuses = is_read_only(read_only)
+        values: dict[str, Number] = {f"{PREFIX}read_only": int(refuses)}
+        states = {"read_only": "ON" if refuses else "OFF"}
         if position:
             values[f"{PREFIX}gtid_position"] = transactions(position)
         if not rows and not self._denied:
@@ -82,6 +86,11 @@ class Replication:
                     hidden = HiddenFromSampler("state of replication", f"not reported by this server ({error})")
                     raise NothingObserved(hidden) from error
                 del statements[0]
+
+
+def is_read_only(value: object) -> bool:
+    """Whether a server with this value of read_only or innodb_read_only refuses writes of ordinary accounts."""
+    return str(value).upper() not in WRITABLE
 
 
 def from_sources(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

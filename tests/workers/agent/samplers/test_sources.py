@@ -255,6 +255,20 @@ def test_a_replica_is_followed_through_a_stop_of_its_threads(
     assert (of_source.values[position] or 0) == asked.read().values[position]
 
 
+@pytest.mark.parametrize(("value", "refuses"), [("OFF", 0), ("ON", 1), ("NO_LOCK", 1), ("NO_LOCK_NO_ADMIN", 1)])
+@pytest.mark.mariadb
+def test_a_server_that_names_its_read_only_mode_is_followed(
+    value: str, refuses: int, replica: MariaDB, closing_later: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As MariaDB since 12.0.1, instead of by 0 or 1."""
+    named = replication.MARIADB_STATE.replace("@@global.read_only", f"'{value}'")
+    monkeypatch.setattr(replication, "MARIADB_STATE", named)
+    seen = closing_later(Replication(a_system(replica), ServerAddress(port=replica.port))).read()
+    assert seen.values["mysql.replication.read_only"] == refuses
+    assert seen.states["read_only"] == ("ON" if refuses else "OFF")
+    assert "mysql.replication.io_running" in seen.values
+
+
 @pytest.mark.mariadb
 def test_a_server_that_comes_back_is_asked_on_a_new_connection(source: MariaDB, closing_later: Keep) -> None:
     asked = closing_later(InnodbMetrics(a_system(source), ServerAddress(port=source.port)))
