@@ -8,7 +8,7 @@ from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import NodeFacts, Panel, Reading, RuleResult, RunFacts, UseLevel
 
 # Raised when a rule or a limit changes: stored panels are then judged again.
-VERSION = 7
+VERSION = 8
 
 
 def panel(facts: RunFacts, resources: Iterable[Resource] = RESOURCES) -> Panel:

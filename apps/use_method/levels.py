@@ -18,6 +18,7 @@ SHARE = 0.2
 LEAST = 2
 # Samplers jitter by some hundredths of a second: three intervals may be a little less than three seconds.
 SLACK = 0.05  # s
+INSTANT = 1e-9  # s: times closer than this are equal
 # Samples further apart than this many usual steps have a gap between them, which counts as not observed.
 LONGEST_STEP = 3.0
 
@@ -57,52 +58,57 @@ def limit_text(limit: float, unit: str) -> str:
 
 
 def steps(samples: MetricSamples) -> Floats:
-    """Duration of each value, s: since the previous value; for the first and after a gap, the usual step."""
-    at = samples.at
-    if len(at) < 2:
-        return np.full(len(at), samples.alone)
-    between = np.diff(at)
+    """Duration of each value for levels, s: since the previous observed value; for the first and after a gap, the usual
+    step. Unobserved values have the usual step."""
+    seen = ~np.isnan(samples.values)
+    at = samples.at[seen]
+    between = np.diff(at) if samples.since is None else at - samples.since[seen]
+    if not len(between):
+        return np.full(len(samples.at), samples.alone)
     # The median without np.median's overhead on short arrays: it is computed for each rule.
     usual = float(np.partition(between, len(between) // 2)[len(between) // 2])
-    lengths: Floats = np.concatenate(([usual], np.where(between > LONGEST_STEP * usual, usual, between)))
+    lengths: Floats = np.full(len(samples.at), usual)
+    lengths[np.flatnonzero(seen)[-len(between) :]] = np.where(between > LONGEST_STEP * usual, usual, between)
     return lengths
+
+
+def intervals(samples: MetricSamples) -> Floats:
+    """Time that each value covers, s: all of its interval, gaps in sampling included."""
+    return steps(samples) if samples.since is None else samples.at - samples.since
 
 
 def mean(samples: MetricSamples) -> float | None:
     """Time-weighted mean; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
-    weights = steps(samples)[seen]
+    weights = intervals(samples)[seen]
     if not seen.any() or not weights.sum():
         return None
     return float(np.average(samples.values[seen], weights=weights))
 
 
 def total(samples: MetricSamples) -> float | None:
-    """Increase of a counter: its rates times their durations; None: nothing was observed."""
+    """Increase of a counter: its rates times their intervals; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
-    return float((samples.values * steps(samples))[seen].sum()) if seen.any() else None
+    return float((samples.values * intervals(samples))[seen].sum()) if seen.any() else None
 
 
 def peak(samples: MetricSamples) -> float | None:
     return None if np.isnan(samples.values).all() else float(np.nanmax(samples.values))
 
 
-def stretches(samples: MetricSamples, beyond: "np.typing.NDArray[np.bool_]") -> list[Span]:
-    """Uninterrupted spans with `beyond` true; an unobserved value ends one."""
-    lengths = steps(samples)
+def stretches(
+    samples: MetricSamples, beyond: "np.typing.NDArray[np.bool_]", lengths: Floats | None = None
+) -> list[Span]:
+    """Uninterrupted spans with `beyond` true. `lengths`: durations of the values; None: those for levels."""
+    lengths = steps(samples) if lengths is None else lengths
     found: list[Span] = []
-    start: float | None = None
-    for place, is_beyond in enumerate(beyond):
-        if is_beyond and start is None:
-            start = float(samples.at[place] - lengths[place])
-        elif is_beyond and samples.at[place] - samples.at[place - 1] > lengths[place] + 1e-9 and start is not None:
-            found.append((start, float(samples.at[place - 1])))
-            start = float(samples.at[place] - lengths[place])
-        elif not is_beyond and start is not None:
-            found.append((start, float(samples.at[place - 1])))
-            start = None
-    if start is not None:
-        found.append((start, float(samples.at[-1])))
+    for place in np.flatnonzero(beyond):
+        end = float(samples.at[place])
+        start = end - float(lengths[place])
+        if found and start <= found[-1][1] + INSTANT:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
     return found
 
 
@@ -167,7 +173,7 @@ def counted(
     happened = samples.values > 0
     if number < least or not happened.any():
         return RuleResult(UseLevel.OK, 0.0, "none", metric, 0.0)
-    spans = tuple(stretches(samples, happened))
+    spans = tuple(stretches(samples, happened, intervals(samples)))
     words = f"{with_unit(round(number), unit)}, first at {format_duration(round(max(0.0, spans[0][0]), 1))}"
     return RuleResult(level, float(round(number)), words, metric, peak(samples), spans)
 

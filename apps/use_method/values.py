@@ -5,7 +5,7 @@ Source of the method: Gregg, "Thinking Methodically about Performance", ACM Queu
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated
@@ -48,13 +48,19 @@ SEVERITY = {UseLevel.NOT_OBSERVABLE: 0, UseLevel.OK: 1, UseLevel.WATCH: 2, UseLe
 @dataclass(frozen=True)
 class MetricSamples:
     """One metric on one node in the measured phase: `values` at `at` (s on the run's clock, rising); NaN: not observed.
-    Counters are rates, 1/s, each over the time since the previous sample. `resets`: times at which the counter fell.
-    `alone`: s that the value stands for where it is the only one."""
+    Counters are rates, 1/s, each over the time since the previous observed sample. `resets`: times at which the counter
+    fell. `alone`: s that the value stands for where it is the only one. `since`: starts of the intervals that values
+    cover, which end at `at`; None: values of instants."""
 
     at: Floats
     values: Floats
     resets: tuple[float, ...] = ()
     alone: float = 1.0
+    since: Floats | None = None
+
+    def cut(self, kept: NDArray[np.bool_]) -> "MetricSamples":
+        since = None if self.since is None else self.since[kept]
+        return replace(self, at=self.at[kept], values=self.values[kept], since=since)
 
 
 @dataclass(frozen=True)

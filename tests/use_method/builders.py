@@ -1,7 +1,6 @@
 """Nodes and runs for the rules, with what a test does not care about left out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,21 +36,17 @@ def of_sampled(sampled: SampledNode, between: Span, **more: Any) -> NodeFacts:
     for key in inputs.keys:
         line = inputs.line(key)
         if line is not None and not np.isnan(line.values).all():
-            series[key] = MetricSamples(line.at, line.values, line.resets)
+            series[key] = MetricSamples(line.at, line.values, line.resets, since=line.since)
     for spec in derived_metrics.available(inputs.keys):
         line = evaluate(spec, [inputs])
         if line is not None and not np.isnan(line.values).all():
-            series[spec.key] = MetricSamples(line.at, line.values, line.resets)
+            series[spec.key] = MetricSamples(line.at, line.values, line.resets, since=line.since)
     return NodeFacts(name=sampled.name, role=sampled.role, series=cut(series, between), **more)
 
 
 def cut(series: Mapping[str, MetricSamples], between: Span) -> dict[str, MetricSamples]:
-    found = {}
-    for key, one in series.items():
-        kept = (one.at >= between[0]) & (one.at <= between[1])
-        if kept.any():
-            found[key] = replace(one, at=one.at[kept], values=one.values[kept])
-    return found
+    found = {key: one.cut((one.at >= between[0]) & (one.at <= between[1])) for key, one in series.items()}
+    return {key: one for key, one in found.items() if len(one.at)}
 
 
 def lit(panel: Panel, *, levels: Sequence[str] = ("saturated", "error")) -> set[tuple[str, str]]:

@@ -67,6 +67,43 @@ def test_a_gap_is_no_time_at_the_limit() -> None:
     assert found.level is UseLevel.OK
 
 
+def a_rate(values: list[float], since: list[float], at: list[float]) -> MetricSamples:
+    return MetricSamples(np.array(at), np.array(values), since=np.array(since))
+
+
+def test_events_in_a_gap_are_counted_by_all_of_its_time() -> None:
+    """The samplers missed 30 s: the next rate is that of 31 s."""
+    nan = float("nan")
+    at, since = [float(t) for t in range(1, 61)], [float(t) for t in range(60)]
+    values = [0.0] * 10 + [nan] * 30 + [100 / 31] + [0.0] * 19
+    since[40] = 10.0
+    for samples_of in (
+        a_rate(values, since, at),
+        a_rate(values[:10] + values[40:], since[:10] + since[40:], at[:10] + at[40:]),
+    ):
+        found = counted(samples_of, unit="connections", metric="mysql.status.Aborted_clients")
+        assert found is not None
+        assert (found.value, found.spans) == (100.0, ((10.0, 41.0),))
+
+
+def test_a_rate_over_a_gap_is_no_long_time_at_the_limit() -> None:
+    at, since = [1.0, 2.0, 3.0, 4.0, 35.0, 36.0], [0.0, 1.0, 2.0, 3.0, 4.0, 35.0]
+    found = judge(a_rate([10.0] * 4 + [99.0, 10.0], since, at), LIMITS, unit="%")
+    assert found is not None
+    assert found.level is UseLevel.OK
+
+
+def test_a_series_sampled_less_often_than_others_of_its_node_covers_all_of_the_time() -> None:
+    """Of two exporters one is scraped every 5 s, the other every 15 s."""
+    at = np.arange(5.0, 61.0, 5.0)
+    values = np.where(at % 15 == 0, 99.0, np.nan)
+    for since in (None, np.where(at % 15 == 0, at - 15, at - 5)):
+        found = judge(MetricSamples(at, values, since=since), LIMITS, unit="%")
+        assert found is not None
+        assert found.words.replace("\u00a0", " ") == "at least 95 % all the time, highest 99.0 %"
+        assert found.spans == ((0.0, 60.0),)
+
+
 def test_what_was_never_observed_has_no_level() -> None:
     assert judge(steady(float("nan")), LIMITS, unit="%") is None
 

@@ -15,7 +15,7 @@ from apps.runs.samples import downsample, time_series
 from apps.runs.samples.columns import CLIENT, SampledNode
 from apps.runs.samples.derivation import Inputs, evaluate
 from apps.runs.samples.rates import COUNTER
-from apps.runs.samples.time_series import TimeSeries
+from apps.runs.samples.time_series import SteadyRates, TimeSeries
 from apps.runs.storage.codec import Column, Values
 
 Floats = NDArray[np.float64]
@@ -29,6 +29,8 @@ class SeriesValues:
     `resets` are the times at which it fell. Raw values (`kind` is counter) are totals in `unit`, of the sampled type,
     and `observed` marks the existing ones. Over nodes, `node` is "sum" or "mean", `nodes` are those with the metric,
     and `parts` is the number of nodes in each value.
+
+    `since`: starts of the intervals that values cover, which end at `at`; None: values of instants, raw or downsampled.
 
     `problem`: a sentence with the reason for missing values; `at` and `values` are then empty, and `node` is empty if
     it concerns the whole run.
@@ -48,6 +50,7 @@ class SeriesValues:
     observed: NDArray[np.bool_] | None = None
     nodes: tuple[str, ...] = ()
     parts: NDArray[np.intp] | None = None
+    since: Floats | None = None
     problem: str = ""
 
 
@@ -128,13 +131,14 @@ class _Window:
         places: NDArray[np.intp] = downsample.thin(values[part], self.points) + part.start
         return places
 
-    def cut(self, at: Floats, rows: Floats, zero: float) -> list[tuple[Floats, Floats]]:
-        """Times and values to return, per row of `rows` (row x time), which are observed at all times."""
-        if self.points is not None and time_series.spaced(at, np.ones(len(at), np.bool_)) is not None:
-            lines = [self.line(TimeSeries(at, row), zero) for row in rows]
-            return [(line.at, line.values) for line in lines]
-        part = self._part(at, zero)
-        return downsample.thinned(at[part], rows[:, part], self.points or len(at))
+    def cut(self, steady: SteadyRates, zero: float) -> list[TimeSeries]:
+        """The part to return, per row of values, which are observed at all times."""
+        if self.points is not None and time_series.spaced(steady.at, np.ones(len(steady.at), np.bool_)) is not None:
+            return [self.line(TimeSeries(steady.at, row), zero) for row in steady.values]
+        part = self._part(steady.at, zero)
+        drawn = downsample.thinned(steady.at[part], steady.values[:, part], self.points or len(steady.at))
+        since = steady.since[part] if self.points is None else None
+        return [TimeSeries(at, values, since) for at, values in drawn]
 
     def _part(self, at: Floats, zero: float) -> slice:
         """Index range of the requested times."""
@@ -169,10 +173,8 @@ def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _W
         key for key, each in asked.items() if each.metric.kind == COUNTER and key in node.changing and not window.raw
     ]
     steady = time_series.of_steady(node.clock, node.changing, counters)
-    drawn = window.cut(steady.at, steady.values, zero)
-    found = {
-        key: asked[key].shown(TimeSeries(*points), node.name) for key, points in zip(steady.keys, drawn, strict=True)
-    }
+    drawn = window.cut(steady, zero)
+    found = {key: asked[key].shown(line, node.name) for key, line in zip(steady.keys, drawn, strict=True)}
     return found | {key: series for key, each in asked.items() if key not in found for series in each.on(inputs)}
 
 
@@ -259,7 +261,13 @@ class _Asked:
             resets=self.window.times(line.resets, self.zero) if line.resets else (),
             zero=self.zero,
             parts=line.parts,
+            since=self._starts(line.since),
         )
+
+    def _starts(self, since: Floats | None) -> Floats | None:
+        if since is None or self.window.points is not None:
+            return None
+        return since - self.zero if self.zero else since
 
     def _raw(self, node: SampledNode, column: Column, resets: Sequence[float]) -> SeriesValues:
         at, places = node.clock, np.arange(len(node.clock))

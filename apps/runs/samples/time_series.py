@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.catalog.pure import period_of
 from apps.runs.samples import kernels
 from apps.runs.samples import rates as samples_rates
 from apps.runs.samples.columns import covers_interval
@@ -61,10 +62,18 @@ def of_column(metric: Described, clock: Floats, column: Column) -> TimeSeries:
             since = since.copy()
             since[np.searchsorted(clock, rates.at) - 1] = rates.since
         return TimeSeries(clock[1:], rates.on_clock(clock), since, tuple(rates.resets()))
-    covered = covers_interval(metric.key)
-    return TimeSeries(
-        clock, column.as_float(), np.concatenate((clock[:1] - FIRST_LENGTH, clock[:-1])) if covered else None
-    )
+    return TimeSeries(clock, column.as_float(), _starts(metric.key, clock, column.observed))
+
+
+def _starts(key: str, clock: Floats, observed: NDArray[np.bool_]) -> Floats | None:
+    """Starts of the intervals that values cover: a period before, or at the previous observed one. None: instants."""
+    if not covers_interval(key):
+        return None
+    if period := period_of(key):
+        return clock - period
+    before = np.maximum.accumulate(np.where(observed, np.arange(len(clock)), -1))
+    before = np.concatenate(([-1], before[:-1]))
+    return np.where(before < 0, clock - FIRST_LENGTH, clock[before])
 
 
 def spaced(at: Floats, seen: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]] | None:

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +17,7 @@ from apps.runs.models import Event, Measurement, Run, RunNode, Series, Stream
 from apps.runs.pure import CLIENT, VARIABLES
 from apps.use_method.resource_table import METRICS
 from apps.use_method.resources.aurora import CLOUDWATCH
-from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
+from apps.use_method.values import Floats, MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
 OTHER_EVENTS = ("check", "sampler_error", "sampler", "not_observable", "role", "neighbours", "warning", "error")
@@ -141,19 +142,23 @@ def _patterns() -> list[re.Pattern[str]]:
 
 
 def _samples(series: SeriesValues, measured: Span | None) -> MetricSamples:
-    """Cut to `measured`. Values of long periods: those whose middle is inside; if none is, those that overlap."""
-    at, values = series.at, series.values.astype("float64")
+    """Cut to `measured`. Values of long periods: if no middle is inside, those that overlap."""
+    whole = MetricSamples(series.at, series.values.astype("float64"), series.resets, since=series.since)
+    observed = ~np.isnan(whole.values)
+    if measured is None:
+        return _timed(whole, whole.at[observed])
     period = period_of(series.metric) or 0
-    if measured is not None:
-        start, end = measured
-        kept = (at - period / 2 >= start) & (at - period / 2 <= end)
-        if period and not kept.any():
-            kept = (at > start) & (at - period < end)
-        at, values = at[kept], values[kept]
-    if len(at) != 1:
-        return MetricSamples(at, values, series.resets)
-    usual = np.median(np.diff(series.at)) if len(series.at) > 1 else 1.0
-    return MetricSamples(at, values, series.resets, alone=float(period or usual))
+    kept = (whole.at - period / 2 >= measured[0]) & (whole.at - period / 2 <= measured[1])
+    if period and not kept.any():
+        kept = (whole.at > measured[0]) & (whole.at - period < measured[1])
+    return _timed(whole.cut(kept), whole.at[observed])
+
+
+def _timed(samples: MetricSamples, observed: Floats) -> MetricSamples:
+    """An only value stands for the usual time between the `observed` ones of its series."""
+    if np.count_nonzero(~np.isnan(samples.values)) != 1 or len(observed) < 2:
+        return samples
+    return replace(samples, alone=float(np.median(np.diff(observed))))
 
 
 def _node(

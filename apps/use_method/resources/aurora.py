@@ -7,7 +7,7 @@ import numpy as np
 from apps.core.units import format_duration, with_unit
 from apps.use_method.indicators import Indicator, Resource, Rule
 from apps.use_method.levels import LevelLimits, for_and_from, judge, mean, steps
-from apps.use_method.resources.counters import gauge, setting
+from apps.use_method.resources.counters import gauge, scaled, setting
 from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 PREFIX = "aws.rds."
@@ -57,8 +57,7 @@ def connections(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if not most:
         words = f"{with_unit(mean(samples), 'connections')} open; max_connections is not known: not in CloudWatch"
         return RuleResult(UseLevel.NOT_OBSERVABLE, None, words, CONNECTIONS)
-    shares = MetricSamples(samples.at, samples.values * 100 / most)
-    found = judge(shares, CONNECTIONS_LIMITS, unit="%", metric=CONNECTIONS)
+    found = judge(scaled(samples, 100 / most), CONNECTIONS_LIMITS, unit="%", metric=CONNECTIONS)
     return found and replace(found, words=f"{found.words}, of max_connections = {most:g}")
 
 
@@ -83,14 +82,14 @@ def lag(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         return RuleResult(UseLevel.OK, None, "the writer has none") if node.role == "writer" else None
     if (samples.values == -1).any():
         return RuleResult(UseLevel.ERROR, None, "replication has stopped", RDS_LAG)
-    return judge(MetricSamples(samples.at, samples.values * 1000), LAG_LIMITS, unit="ms", metric=RDS_LAG)
+    return judge(scaled(samples, 1000), LAG_LIMITS, unit="ms", metric=RDS_LAG)
 
 
 def load(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples, cpus = node.series.get(LOAD), node.hardware_vcpu
     if samples is None or not cpus:
         return None
-    found = judge(MetricSamples(samples.at, samples.values / cpus), LOAD_LIMITS, unit="sessions", metric=LOAD)
+    found = judge(scaled(samples, 1 / cpus), LOAD_LIMITS, unit="sessions", metric=LOAD)
     return found and replace(found, words=f"{found.words}, for each of {cpus} vCPU")
 
 

@@ -1,5 +1,7 @@
 """Client connections to a server."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from apps.use_method.indicators import Indicator, Resource, on_mysql
@@ -14,7 +16,7 @@ from apps.use_method.resources.counters import (
     stalls,
     together,
 )
-from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
 REFUSED = STATUS + "Connection_errors_max_connections"
 LOST, FAILED = STATUS + "Aborted_clients", STATUS + "Aborted_connects"
@@ -29,8 +31,9 @@ def failed(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if FAILED not in node.series or REFUSED not in node.series:
         samples = node.series.get(FAILED)
         return counted(samples, unit="connections", metric=FAILED) if samples else None
-    at, (all_of_them, refused) = together(node.series, (FAILED, REFUSED))
-    return counted(MetricSamples(at, np.maximum(all_of_them - refused, 0.0)), unit="connections", metric=FAILED)
+    all_of_them, refused = together(node.series, (FAILED, REFUSED))
+    rest = replace(all_of_them, values=np.maximum(all_of_them.values - refused.values, 0.0))
+    return counted(rest, unit="connections", metric=FAILED)
 
 
 RESOURCE = Resource(

@@ -7,7 +7,7 @@ import numpy as np
 
 from apps.use_method.indicators import Rule
 from apps.use_method.levels import LevelLimits, counted, judge, mean, total
-from apps.use_method.values import Floats, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
+from apps.use_method.values import MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 STATUS = "mysql.status."
 CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
@@ -131,13 +131,14 @@ def for_each_statement(key: str, limits: LevelLimits, *, by: float, unit: str, o
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         if key not in node.series or QUESTIONS not in node.series:
             return None
-        at, (values, asked) = together(node.series, (key, QUESTIONS))
-        served = asked - own_statements(node)
-        each = np.full(len(at), np.nan)
-        np.divide(by * values, served, out=each, where=served >= FEWEST_SERVED)
+        counter, asked = together(node.series, (key, QUESTIONS))
+        served = asked.values - own_statements(node)
+        each = np.full(len(served), np.nan)
+        np.divide(by * counter.values, served, out=each, where=served >= FEWEST_SERVED)
         if np.isnan(each).all():
             return unseen(f"fewer than {FEWEST_SERVED:g} statements/s")
-        return judge(MetricSamples(at, each), limits, unit=unit, metric=opens if opens in node.series else key)
+        metric = opens if opens in node.series else key
+        return judge(replace(counter, values=each), limits, unit=unit, metric=metric)
 
     return rule
 
@@ -165,9 +166,9 @@ def transactions(node: NodeFacts) -> float | None:
     return sum(found for found in writes if found is not None) if writes else commits
 
 
-def together(series: Mapping[str, MetricSamples], keys: Sequence[str]) -> tuple[Floats, list[Floats]]:
-    """Times at which all of `keys` were sampled, and their values there."""
+def together(series: Mapping[str, MetricSamples], keys: Sequence[str]) -> list[MetricSamples]:
+    """The series of `keys` at the times at which all of them were sampled."""
     at = series[keys[0]].at
     for key in keys[1:]:
         at = np.intersect1d(at, series[key].at)
-    return at, [series[key].values[np.isin(series[key].at, at)] for key in keys]
+    return [series[key].cut(np.isin(series[key].at, at)) for key in keys]

@@ -69,7 +69,7 @@ def asked(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     for place, number in enumerate(everybody):
         share = float(own[place] / number) if number else share
         values[place] = share * pause[place]
-    found = judge(MetricSamples(at, values), PAUSED_LIMITS, unit="%", metric=SENT)
+    found = judge(replace(node.series[SENT], values=values), PAUSED_LIMITS, unit="%", metric=SENT)
     number = total(node.series[SENT])
     if found is None or number is None:
         return None
@@ -122,7 +122,8 @@ def latency(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     number = numbers.values[1:] - before
     spent = means.values[1:] * numbers.values[1:] - np.where(grown < 0, 0.0, means.values[:-1]) * before
     of_each = np.where(number > 0, np.maximum(spent, 0.0) / np.where(number > 0, number, 1.0), np.nan)
-    found = judge(MetricSamples(means.at[1:], of_each), LATENCY_LIMITS, unit="ms", metric=LATENCY)
+    each_second = MetricSamples(means.at[1:], of_each, since=means.at[:-1])
+    found = judge(each_second, LATENCY_LIMITS, unit="ms", metric=LATENCY)
     return found or RuleResult(UseLevel.OK, None, "no message was replicated", LATENCY)
 
 

@@ -45,7 +45,7 @@ def busy(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if taken is None:
         return judge(samples, BUSY_LIMITS, unit="%", metric=BUSY)
     spent = 100 * held_at(taken, samples.at)
-    found = judge(MetricSamples(samples.at, np.fmin(samples.values, spent)), BUSY_LIMITS, unit="%", metric=BUSY)
+    found = judge(replace(samples, values=np.fmin(samples.values, spent)), BUSY_LIMITS, unit="%", metric=BUSY)
     shown, cpus = mean(samples), mean(taken)
     if found is None or shown is None or cpus is None:
         return found

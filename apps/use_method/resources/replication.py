@@ -171,7 +171,7 @@ def _running(node: NodeFacts, facts: RunFacts, what: str, thread: str) -> RuleRe
         stands = 1.0 - samples.values
         if writes is not None and len(writes.values) == len(stands):
             stands = np.where(writes.values == 0, 0.0, stands)
-        one = judge(MetricSamples(samples.at, stands), STOPPED, unit="", metric=_key(name, what))
+        one = judge(replace(samples, values=stands), STOPPED, unit="", metric=_key(name, what))
         if one is None:
             continue
         length = sum(end - start for start, end in one.spans)

@@ -55,7 +55,7 @@ def wait(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if number is None or spent is None or len(number.at) != len(spent.at):
         return None
     each = np.where(number.values > 0, spent.values / 1000 / np.where(number.values > 0, number.values, 1.0), np.nan)
-    found = judge(MetricSamples(number.at, each), WAIT_LIMITS, unit="ms", metric=_key(node, WAITED))
+    found = judge(replace(number, values=each), WAIT_LIMITS, unit="ms", metric=_key(node, WAITED))
     return found or RuleResult(UseLevel.OK, None, "no commit waited", _key(node, WAITED))
 
 
@@ -66,7 +66,7 @@ def off(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     asynchronous = 1.0 - state.values
     if read_only is not None:
         asynchronous = np.where(held_at(read_only, state.at) > 0, 0.0, asynchronous)
-    found = judge(MetricSamples(state.at, asynchronous), OFF, unit="", metric=_key(node, STATE))
+    found = judge(replace(state, values=asynchronous), OFF, unit="", metric=_key(node, STATE))
     if found is None:
         return None
     if not found.spans:

@@ -1,7 +1,7 @@
 """Stalls: seconds in which hardly a statement finished although connections had one in execution, and their cause."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,12 @@ def stall(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     have indicators of their own."""
     if RUNNING not in node.series or QUESTIONS not in node.series:
         return None
-    at, (running, asked) = together(node.series, (RUNNING, QUESTIONS))
+    threads, asked = together(node.series, (RUNNING, QUESTIONS))
+    running = threads.values
     own = own_statements(node)
     # The server counts a statement at its start: those started and waiting did not finish.
-    begun = np.maximum(np.diff(running, prepend=running[:1]) / steps(MetricSamples(at, running)), 0.0)
-    served = np.maximum(asked - own - begun, 0.0)
+    begun = np.maximum(np.diff(running, prepend=running[:1]) / steps(threads), 0.0)
+    served = np.maximum(asked.values - own - begun, 0.0)
     seen = ~np.isnan(served) & ~np.isnan(running)
     if not seen.any():
         return None
@@ -74,7 +75,7 @@ def stall(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     still = seen & (served < few) & (waiting >= FEWEST)
     if not still.any():
         return RuleResult(UseLevel.OK, 0.0, "statements finished in every second", RUNNING)
-    return _found(node, facts.events, MetricSamples(at, waiting), still)
+    return _found(node, facts.events, replace(threads, values=waiting), still)
 
 
 def _found(node: NodeFacts, events: Sequence[Moment], waiting: MetricSamples, still: NDArray[np.bool_]) -> RuleResult:

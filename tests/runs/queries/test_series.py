@@ -62,6 +62,9 @@ def test_a_counter_is_read_as_its_rate_and_a_gauge_as_it_is() -> None:
     assert (rate.kind, rate.unit) == ("rate", "statements/s")
     assert rate.at.tolist() == [float(t) for t in range(1, 21)]
     assert rate.values.tolist() == [100.0] * 20
+    assert rate.since is not None
+    assert rate.since.tolist() == [float(t) for t in range(20)]
+    assert gauge.since is None
     assert (gauge.kind, gauge.unit, gauge.values.tolist()) == ("gauge", "threads", [3 + t % 4 for t in range(21)])
     assert constant.values.tolist() == [7.0] * 21
 

@@ -14,6 +14,7 @@ from apps.runs.storage import codec
 
 Floats = NDArray[np.float64]
 QUESTIONS, RUNNING = CURATED["mysql.status.Questions"], CURATED["mysql.status.Threads_running"]
+PRINTED, CREDITS = CURATED["client.throughput"], CURATED["aws.rds.CPUCreditBalance"]
 
 
 def rates(clock: list[float], totals: list[codec.Number]) -> TimeSeries:
@@ -68,6 +69,16 @@ def test_a_gap_of_one_node_is_a_gap_of_the_sum() -> None:
         [gauge(clock, [1, 1, 1, 1, 1]), gauge([0.2, 1.2, 2.2, 3.2, 4.2], [1, 1, None, 1, 1])], "sum"
     )
     assert shown(found) == "[2.0, 2.0, nan, 2.0, 2.0]"
+
+
+def test_a_value_covers_the_time_since_the_previous_one_of_its_series_however_often_others_are_sampled() -> None:
+    clock = np.array([0.5, 1.0, 1.5, 2.0, 2.5, 3.0])
+    printed = time_series.of_column(PRINTED, clock, codec.column([None, 10, None, 11, None, 12]))
+    assert printed.since is not None
+    assert printed.since[1::2].tolist() == [0.0, 1.0, 2.0]
+    credit = time_series.of_column(CREDITS, clock * 600, codec.column([None, 5, None, None, None, 6]))
+    assert credit.since is not None
+    assert credit.since[[1, 5]].tolist() == [300.0, 1500.0]
 
 
 def test_a_node_that_was_not_sampled_for_long_leaves_a_gap_in_the_sum_of_gauges() -> None:
