@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from apps.core.units import format_duration, format_number, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
-from apps.use_method.levels import LevelLimits, for_and_from, judge, steps
+from apps.use_method.levels import LevelLimits, for_and_from, intervals, judge, steps
 from apps.use_method.resources.counters import setting
 from apps.use_method.resources.parts import held_at, worst
 from apps.use_method.values import Aspect, Floats, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
@@ -25,6 +25,8 @@ SPACE_LIMITS = LevelLimits(watch=50.0, saturated=90.0)
 BYTES_LIMITS = LevelLimits(watch=2.0**20, saturated=2.0**24)
 TRANSACTIONS_LIMITS = LevelLimits(watch=1000.0, saturated=10_000.0)
 STOPPED = LevelLimits(None, 1.0, level=UseLevel.ERROR)
+# Of the two times of each step of a path, its end.
+SAMPLES = slice(1, None, 2)
 # The delay is reported in whole seconds.
 WHOLE = 1.0  # s
 MARIADB = "MariaDB and MySQL"
@@ -113,35 +115,55 @@ def delay(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """Time since the most advanced node was at this one's position. The initial positions count as equal, so that the
-    value is the lag added since then."""
+    """Time since the most advanced node was at this one's position. The first known positions count as equal, so that
+    the value is the lag added since then."""
     own = node.series.get(POSITION)
     others = [each.series[POSITION] for each in facts.nodes if POSITION in each.series and each.name != node.name]
-    if own is None or not others or not len(own.at):
+    paths = [path for samples in others if (path := _path(samples))]
+    mine = _path(own) if own is not None else None
+    if own is None or mine is None or not paths:
         return None
-    reached = _risen(own)
-    furthest = max(others, key=lambda samples: float(_risen(samples)[-1]))
-    theirs = _risen(furthest)
-    last = np.clip(np.searchsorted(theirs, reached, side="right") - 1, 0, len(theirs) - 1)
-    after = np.minimum(last + 1, len(theirs) - 1)
-    part = (reached - theirs[last]) / np.where(theirs[after] > theirs[last], theirs[after] - theirs[last], np.inf)
-    since = furthest.at[last] + part * (furthest.at[after] - furthest.at[last])
-    had = np.interp(own.at, furthest.at, theirs)
-    missing = np.maximum(had - reached, 0.0)
-    seconds = np.where(missing >= 1, np.clip(own.at - since, 0.0, None), 0.0)
-    seconds = np.where(np.isnan(own.values), np.nan, seconds)
+    seen = ~np.isnan(own.values)
+    lags, missing = zip(*(_behind(own.at[seen], mine, path) for path in paths), strict=True)
+    seconds = np.full(len(own.at), np.nan)
+    seconds[seen] = np.max(lags, axis=0)
     # The delay's metric is linked: no series has the position of two nodes.
     source = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
     found = judge(MetricSamples(own.at, seconds), LAG_LIMITS, unit="s", metric=source)
     if found is None:
         return None
-    return replace(found, words=f"{found.words}; at most {format_number(float(missing.max()))} transactions behind")
+    return replace(
+        found, words=f"{found.words}; at most {format_number(round(float(np.max(missing))))} transactions behind"
+    )
 
 
-def _risen(samples: MetricSamples) -> Floats:
-    """Increase of a counter since the first sample; unobserved samples add nothing."""
-    found: Floats = np.cumsum(np.nan_to_num(samples.values) * steps(samples))
-    return found - found[0] if len(found) else found
+def _behind(at: Floats, own: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """By how many s, and by how many transactions, a node was behind another `at` these times. Their positions count as
+    equal at the other's first sample from the start of `own` on."""
+    their_at, theirs = other
+    first = int(np.searchsorted(their_at[SAMPLES], own[0][0]))
+    if first == len(their_at[SAMPLES]):
+        return np.zeros(len(at)), np.zeros(len(at))
+    mine = np.interp(at, *own) - np.interp(their_at[SAMPLES][first], *own)
+    theirs = theirs - theirs[SAMPLES][first]
+    last = np.clip(np.searchsorted(theirs, mine, side="right") - 1, 0, len(theirs) - 1)
+    after = np.minimum(last + 1, len(theirs) - 1)
+    part = (mine - theirs[last]) / np.where(theirs[after] > theirs[last], theirs[after] - theirs[last], np.inf)
+    since = their_at[last] + part * (their_at[after] - their_at[last])
+    missing = np.maximum(np.interp(at, their_at, theirs) - mine, 0.0)
+    return np.where(missing >= 1, np.clip(at - since, 0.0, None), 0.0), missing
+
+
+def _path(samples: MetricSamples) -> tuple[Floats, Floats] | None:
+    """Times and increase of a counter, at the start of each sample's step and at the sample (SAMPLES). What it rose in
+    a gap counts for the gap's last step, so that it is never taken to be further than it was."""
+    seen = ~np.isnan(samples.values)
+    if not seen.any():
+        return None
+    at, rises = samples.at[seen], (samples.values * intervals(samples))[seen]
+    after = np.cumsum(rises)
+    times = np.maximum.accumulate(np.ravel(np.column_stack((at - steps(samples)[seen], at))))
+    return times, np.ravel(np.column_stack((after - rises, after)))
 
 
 def waiting(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
@@ -239,8 +261,8 @@ RESOURCE = Resource(
             title="behind by position",
             unit="s",
             metrics=(POSITION, PREFIX + DELAY, f"{PREFIX}*.{DELAY}"),
-            formula="time since the most advanced node had the GTID position that this one has now; both count from "
-            "the start of the phase. The link opens the delay",
+            formula="time since the most advanced node had the GTID position that this one has now; the first ones "
+            "known in the phase count as equal. The link opens the delay",
             limits=LAG_LIMITS.words("s"),
             reason="It includes changes not received and stopped threads; samples once a second resolve "
             "about a second.",

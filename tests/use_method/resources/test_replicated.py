@@ -1,8 +1,10 @@
 """What replicas, Aurora's instances and the proxy say, where nothing was recorded of it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from apps.use_method import engine
 from apps.use_method.resources import aurora, galera, group_replication, proxy, replication, service
@@ -88,6 +90,41 @@ def test_a_replica_that_applies_slower_than_its_source_writes_falls_behind_by_po
     replica = a_replica(gtid_position=steady(50.0), seconds_behind=steady(2.0))
     assert one("replication.behind", replica, source).metric == REPLICATION + "seconds_behind"
     assert one("replication.behind", a_replica(gtid_position=steady(100.0)), source).level is UseLevel.OK
+
+
+def unobserved(rate: float, start: int, end: int) -> MetricSamples:
+    """A counter's rate over a minute, of which the samples from `start` to `end` s are missing."""
+    at = np.arange(1.0, 61.0)
+    since, values = at - 1, np.full(60, rate)
+    values[(at >= start) & (at <= end)] = np.nan
+    since[at == end + 1] = start - 1
+    return MetricSamples(at, values, since=since)
+
+
+@pytest.mark.parametrize(("of_source", "of_replica"), [((0, 0), (20, 29)), ((20, 29), (0, 0)), ((1, 10), (15, 30))])
+def test_a_replica_that_keeps_up_is_not_behind_after_seconds_without_samples(
+    of_source: tuple[int, int], of_replica: tuple[int, int]
+) -> None:
+    source = a_node("r1", "writer", series={REPLICATION + "gtid_position": unobserved(1000.0, *of_source)})
+    found = one("replication.behind", a_replica(gtid_position=unobserved(1000.0, *of_replica)), source)
+    assert (found.level, found.peak) == (UseLevel.OK, 0.0)
+
+
+def test_a_lag_is_seen_beside_seconds_without_samples() -> None:
+    source = a_node("r1", "writer", series={REPLICATION + "gtid_position": unobserved(100.0, 20, 29)})
+    found = one("replication.behind", a_replica(gtid_position=unobserved(50.0, 15, 30)), source)
+    assert (found.level, found.peak) == (UseLevel.SATURATED, 29.5)
+
+
+def test_a_node_that_joins_again_in_a_gap_makes_no_other_node_late() -> None:
+    """It was dead for 26 s and took its position from another one."""
+    source = a_node("r1", "writer", series={REPLICATION + "gtid_position": steady(100.0)})
+    series = unobserved(100.0, 20, 45)
+    late = series.values.copy()
+    late[series.at <= 19] = 10.0
+    joined = a_node("r3", "reader", series={REPLICATION + "gtid_position": replace(series, values=late)})
+    found = one("replication.behind", a_replica(gtid_position=steady(100.0)), source, joined)
+    assert (found.level, found.peak) == (UseLevel.OK, 0.0)
 
 
 def test_a_reader_that_nobody_could_ask_beside_one_that_was_is_not_observable() -> None:
