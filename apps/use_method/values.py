@@ -58,6 +58,14 @@ class MetricSamples:
     alone: float = 1.0
     since: Floats | None = None
 
+    def inside(self, phase: Span) -> NDArray[np.bool_]:
+        """Which values belong to the phase: of an interval, those whose middle is inside, as in a run's statistics."""
+        start, end = phase
+        if self.since is None:
+            return (self.at >= start) & (self.at <= end)
+        middles = (self.since + self.at) / 2
+        return (middles >= start) & (middles < end)
+
     def cut(self, kept: NDArray[np.bool_]) -> "MetricSamples":
         since = None if self.since is None else self.since[kept]
         return replace(self, at=self.at[kept], values=self.values[kept], since=since)

@@ -45,7 +45,7 @@ def of_sampled(sampled: SampledNode, between: Span, **more: Any) -> NodeFacts:
 
 
 def cut(series: Mapping[str, MetricSamples], between: Span) -> dict[str, MetricSamples]:
-    found = {key: one.cut((one.at >= between[0]) & (one.at <= between[1])) for key, one in series.items()}
+    found = {key: one.cut(one.inside(between)) for key, one in series.items()}
     return {key: one for key, one in found.items() if len(one.at)}
 
 

@@ -21,7 +21,7 @@ from apps.use_method.values import Floats, MetricSamples, Moment, NodeFacts, Not
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
 OTHER_EVENTS = ("check", "sampler_error", "sampler", "not_observable", "role", "neighbours", "warning", "error")
-LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
+LONGEST_INTERVAL = max(each.period for each in PUBLISHED.values())  # s
 # The agent's name of the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"
 BUSY = "derived.cpu.busy"
@@ -90,9 +90,8 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     # By the current formulas: a run may have been sealed before one was added.
     keys |= {spec.key for spec in derived_metrics.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
-    # CloudWatch dates a value by the end of its period.
-    late = LONGEST_PERIOD if run.system.aws_kind or any(_is_cloudwatch(name) for name, *_ in rows) else 0
-    reach = (measured[0], measured[1] + late) if measured else None
+    # A value of an interval, whose middle is in the phase, is dated by its end.
+    reach = (measured[0], measured[1] + LONGEST_INTERVAL) if measured else None
     found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=reach)
     series: dict[str, dict[str, MetricSamples]] = defaultdict(dict)
     for each in found:
@@ -147,9 +146,8 @@ def _samples(series: SeriesValues, measured: Span | None) -> MetricSamples:
     observed = ~np.isnan(whole.values)
     if measured is None:
         return _timed(whole, whole.at[observed])
-    period = period_of(series.metric) or 0
-    kept = (whole.at - period / 2 >= measured[0]) & (whole.at - period / 2 <= measured[1])
-    if period and not kept.any():
+    kept = whole.inside(measured)
+    if (period := period_of(series.metric)) and not kept.any():
         kept = (whole.at > measured[0]) & (whole.at - period < measured[1])
     return _timed(whole.cut(kept), whole.at[observed])
 

@@ -36,6 +36,21 @@ def panel_of(*nodes: SampledNode) -> Panel:
     return engine.panel(inputs.facts(inputs.RELATED.get(pk=run.pk)))
 
 
+def at_scrapes(key: str, values: Sequence[Number]) -> SampledNode:
+    """A server that is scraped every 15 s, at -3, 12, 27, ... 87 s."""
+    return a_server(np.arange(-3.0, 88.0, 15.0).tolist(), {key: values})
+
+
+def test_events_of_the_warm_up_do_not_count_and_those_of_the_last_scrape_do() -> None:
+    lost = judged("connections.lost", at_scrapes(LOST, [0, 100, 100, 100, 100, 107, 150]))
+    assert (lost.value, lost.words.partition(",")[0].replace("\u00a0", " ")) == (7.0, "7 connections")
+
+
+def test_a_restart_after_the_phase_is_none_of_the_phase() -> None:
+    assert judged("service.restarts", at_scrapes(UPTIME, [10, 25, 40, 55, 70, 5, 20])).value == 0.0
+    assert judged("service.restarts", at_scrapes(UPTIME, [10, 25, 40, 55, 5, 20, 35])).value == 1.0
+
+
 @pytest.mark.parametrize("number", [15, 100])
 def test_clients_lost_while_nobody_could_look_are_all_counted(number: int) -> None:
     clock = [float(t) for t in range(80)]
@@ -49,5 +64,5 @@ def test_a_counter_that_is_scraped_less_often_than_others_of_its_server_is_count
     clock = [float(t) for t in range(0, 91, 5)]
     seldom: list[Number] = [t if t % 15 == 0 else None for t in range(0, 91, 5)]
     lost = judged("connections.lost", a_server(clock, {LOST: seldom, "host.cpu.user": list(range(19))}))
-    # One a second, by scrapes from 15 s on.
+    # One a second; the middles of the intervals from 15 s to 75 s are in the phase.
     assert lost.value == 60.0
