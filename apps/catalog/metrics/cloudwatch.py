@@ -16,7 +16,7 @@ TABLE = """
 CPUUtilization | instance | CPU busy | % | gauge | neutral | cpu | utilization
     Share of the instance's CPU in use.
 CPUCreditBalance | instance Average 300 | CPU credits left | credits | gauge | higher | cpu | saturation
-    Of a burstable class: at 0 it runs at its baseline.
+    Of a burstable class: at 0, db.t2 runs at its baseline, and later classes are charged for surplus credits.
 CPUCreditUsage | instance Sum 300 | CPU credits used | credits/5 min | gauge | neutral | cpu | utilization
     Of a burstable class: one credit is a minute of one vCPU.
 DBLoad | instance | sessions active | sessions | gauge | neutral | cpu | saturation

@@ -25,6 +25,9 @@ LOGINS_LIMITS = LevelLimits(watch=0.01, saturated=1.0, level=UseLevel.ERROR)
 CAPACITY_LIMITS = LevelLimits(watch=80.0, saturated=99.0)
 # Remaining credits: thresholds of watch and of saturated.
 CREDITS_LEFT, BURST_LEFT = (30.0, 1.0), (30.0, 1.0)
+# The burstable class that is limited to its baseline without credits: the later ones run in Unlimited mode.
+STANDARD = "db.t2."
+UNLIMITED = f"it is not limited by that, surplus credits are charged (only {STANDARD}* runs at its baseline)"
 GUIDE = "Amazon Aurora User Guide"
 METRICS_GUIDE = f"{GUIDE}, Amazon CloudWatch metrics for Amazon Aurora"
 PAPER = "Verbitski et al., Amazon Aurora: Design Considerations, SIGMOD 2017"
@@ -113,7 +116,10 @@ def left(samples: MetricSamples, limits: tuple[float, float], *, unit: str, metr
 def credits_left(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(CREDITS)
     if samples is not None:
-        return left(samples, CREDITS_LEFT, unit="credits", metric=CREDITS)
+        found = left(samples, CREDITS_LEFT, unit="credits", metric=CREDITS)
+        if found is None or found.level is not UseLevel.SATURATED or node.hardware_class.startswith(STANDARD):
+            return found
+        return replace(found, level=UseLevel.WATCH, words=f"{found.words}; {UNLIMITED}")
     if node.hardware_class and not node.hardware_class.startswith("db.t"):
         return RuleResult(UseLevel.OK, None, "its class is not burstable: it has no credits")
     return None
@@ -228,9 +234,11 @@ RESOURCE = Resource(
             unit="credits",
             metrics=(CREDITS,),
             formula="least CPUCreditBalance",
-            limits=f"watch below {CREDITS_LEFT[0]:g}, saturated below {CREDITS_LEFT[1]:g} credits",
-            reason="A credit is a minute of one vCPU; without any a class is limited to its baseline, a fifth or less.",
-            literature="Amazon EC2 User Guide, Burstable performance instances: CPU credits",
+            limits=f"watch below {CREDITS_LEFT[0]:g}, saturated below {CREDITS_LEFT[1]:g} credits on {STANDARD}*",
+            reason="A credit is a minute of one vCPU. Without any, db.t2 is limited to its baseline, a fifth or less; "
+            "db.t3 and db.t4g run in Unlimited mode: surplus credits are charged, and nothing is limited.",
+            literature="Amazon RDS User Guide, DB instance classes; Amazon EC2 User Guide, Burstable performance "
+            "instances: CPU credits",
             sources=SELDOM,
             rule=or_none(credits_left, CREDITS),
         ),

@@ -168,11 +168,20 @@ def test_a_reader_of_aurora_that_lags_a_second_is_as_late_as_a_replica() -> None
     assert cloud("lag", in_the_cloud("reader", ReplicaLag=minutes(1, -1))).level is UseLevel.ERROR
 
 
-def test_credits_that_run_out_saturate_a_burstable_class() -> None:
-    assert cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 40))).level is UseLevel.OK
-    assert cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 20))).level is UseLevel.WATCH
-    spent = cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 20, 0)))
-    assert (spent.level, spent.value) == (UseLevel.SATURATED, 0.0)
+@pytest.mark.parametrize(
+    ("hardware_class", "level"),
+    [("db.t2.medium", UseLevel.SATURATED), ("db.t3.medium", UseLevel.WATCH), ("db.t4g.medium", UseLevel.WATCH)],
+)
+def test_credits_that_run_out_limit_the_class_that_cannot_buy_more(hardware_class: str, level: UseLevel) -> None:
+    def credits_of(*values: float) -> Reading:
+        node = in_the_cloud(CPUCreditBalance=minutes(*values))
+        return cloud("credits", replace(node, hardware_class=hardware_class))
+
+    assert credits_of(80, 40).level is UseLevel.OK
+    assert credits_of(80, 20).level is UseLevel.WATCH
+    spent = credits_of(80, 20, 0)
+    assert (spent.level, spent.value) == (level, 0.0)
+    assert ("surplus credits are charged" in spent.words) is (level is UseLevel.WATCH)
 
 
 def test_more_active_sessions_than_vcpus_wait() -> None:
