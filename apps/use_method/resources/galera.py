@@ -7,11 +7,12 @@ import numpy as np
 
 from apps.core.units import NBSP, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
-from apps.use_method.levels import LevelLimits, counted, for_and_from, judge, steps, stretches, total
+from apps.use_method.levels import LevelLimits, counted, for_and_from, judge, peak, steps, stretches, total
 from apps.use_method.values import Aspect, Floats, MetricSamples, NodeFacts, RuleResult, RunFacts, Span, UseLevel
 
 STATUS = "mysql.status.wsrep_"
 STATE, PRIMARY, READY = STATUS + "local_state", STATUS + "cluster_status", STATUS + "ready"
+PAUSES_FROM = STATUS + "flow_control_interval_high"
 SIZE, SENT = STATUS + "cluster_size", STATUS + "flow_control_sent"
 RECEIVING, SENDING = STATUS + "local_recv_queue", STATUS + "local_send_queue"
 FAILURES, ABORTS, COMMITS = STATUS + "local_cert_failures", STATUS + "local_bf_aborts", STATUS + "local_commits"
@@ -23,7 +24,6 @@ SYNCED = 4
 PAUSED_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
 # Flow control empties a full queue at once, so that few samples see it full.
 QUEUE_SHARE = 0.05
-FC_LIMIT = 16
 SENDING_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
 LATENCY_LIMITS = LevelLimits(watch=5.0, saturated=50.0)
 REFUSED = 1.0  # % of the node's own transactions from which on refusals are an error
@@ -84,11 +84,17 @@ def _on(at: Floats, samples: MetricSamples) -> Floats:
     return np.where(near, np.nan_to_num(samples.values[places]), 0.0)
 
 
-def flow_limit(node: NodeFacts, facts: RunFacts) -> float:
-    """Write sets in the queue from which on the node requests a pause: gcs.fc_limit times the root of the number of
-    nodes, without the root if the cluster is configured for one writer."""
+def flow_limit(node: NodeFacts, facts: RunFacts) -> float | None:
+    """Write sets in the queue from which on the node requests a pause, as reported by Percona XtraDB Cluster; else
+    gcs.fc_limit times the root of the number of nodes, without the root if the cluster is configured for one writer.
+    None: not known. Its default differs between MariaDB and Percona XtraDB Cluster."""
+    reported = peak(node.series[PAUSES_FROM]) if PAUSES_FROM in node.series else None
+    if reported:
+        return reported
     options = dict(re.findall(r"([\w.]+) = ([^;]*)", node.variables.get("wsrep_provider_options", "")))
-    limit = float(options.get("gcs.fc_limit", FC_LIMIT))
+    if "gcs.fc_limit" not in options:
+        return None
+    limit = float(options["gcs.fc_limit"])
     one_writer = "yes" in (options.get("gcs.fc_single_primary"), options.get("gcs.fc_master_slave"))
     return limit if one_writer else limit * max(1, members(facts)) ** 0.5
 
@@ -97,7 +103,11 @@ def receiving(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(RECEIVING)
     if samples is None:
         return None
-    limit = round(flow_limit(node, facts), 1)
+    known = flow_limit(node, facts)
+    if known is None:
+        found = judge(samples, LevelLimits(None, None), unit="write sets", metric=RECEIVING)
+        return found and replace(found, words=f"{found.words}; gcs.fc_limit is not known: no limit of it is judged")
+    limit = round(known, 1)
     limits = LevelLimits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE, least=1)
     found = judge(samples, limits, unit="write sets", metric=RECEIVING)
     pause = (
@@ -235,13 +245,15 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="write sets to apply",
             unit="write sets",
-            metrics=(RECEIVING,),
+            metrics=(RECEIVING, PAUSES_FROM),
             formula="wsrep_local_recv_queue",
-            limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the "
-            f"cluster is configured for one writer), {LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}",
+            limits="watch from half, saturated from all of wsrep_flow_control_interval_high on, else of gcs.fc_limit x "
+            "√nodes (without the root where the cluster is configured for one writer), "
+            f"{LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}; none where neither is known",
             reason="At the limit the node requests a pause of all others. The pause empties the queue at once, so that "
             "samples once a second rarely find it full: one in twenty is much.",
-            literature=f"{MANUAL}; MariaDB manual, wsrep_provider_options: gcs.fc_limit, gcs.fc_single_primary",
+            literature=f"{MANUAL}; MariaDB manual, wsrep_provider_options: gcs.fc_limit, gcs.fc_single_primary; "
+            "Percona XtraDB Cluster manual, Index of wsrep status variables",
             sources={"Galera": "SHOW GLOBAL STATUS, wsrep_provider_options"},
             rule=receiving,
         ),

@@ -275,7 +275,23 @@ def test_the_limit_of_the_receive_queue_grows_with_the_cluster_unless_it_has_one
     options = "gcs.fc_limit = 16; gcs.fc_single_primary = {}; "
     for word, limit in (("no", 27.7), ("yes", 16.0)):
         node = a_node("g1", series=state, variables={"wsrep_provider_options": options.format(word)})
-        assert round(galera.flow_limit(node, facts(node, *others)), 1) == limit
+        found = galera.flow_limit(node, facts(node, *others))
+        assert found is not None
+        assert round(found, 1) == limit
+
+
+def test_a_receive_queue_is_judged_by_the_limit_that_its_node_reports_and_by_none_where_it_is_not_known() -> None:
+    def queue(length: float, **series: MetricSamples) -> Reading:
+        known = {"local_state": steady(4), "local_recv_queue": steady(length), **series}
+        node = a_node("g1", series={f"mysql.status.wsrep_{key}": value for key, value in known.items()})
+        return one("galera.receive_queue", node)
+
+    unknown = queue(90)
+    assert (unknown.level, unknown.value) == (UseLevel.OK, 90.0)
+    assert "gcs.fc_limit is not known" in unknown.words
+    assert queue(90, flow_control_interval_high=steady(173)).level is UseLevel.WATCH
+    full = queue(180, flow_control_interval_high=steady(173))
+    assert (full.level, "from 173 on" in full.words) == (UseLevel.SATURATED, True)
 
 
 def a_member(own: Mapping[str, MetricSamples], *, name: str = "m1", **variables: str) -> NodeFacts:
