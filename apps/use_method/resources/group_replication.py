@@ -34,6 +34,7 @@ STATS = {PLATFORM: "performance_schema.replication_group_member_stats, once a se
 MEMBERS = {PLATFORM: "performance_schema.replication_group_members, once a second"}
 SHOW_STATUS = {PLATFORM: "SHOW GLOBAL STATUS, since MySQL 8.1"}
 ASKS = ("state of the group",)
+MODE = "group_replication_flow_control_mode"
 COMPONENT = (
     "flow control does not report its pauses; INSTALL COMPONENT 'file://component_group_replication_flow_control_stats'"
 )
@@ -60,7 +61,12 @@ def _queue(key: str, variable: str) -> Rule:
         samples = node.series.get(key)
         if samples is None:
             return None
-        limit = setting(node, variable) or QUEUE_LIMIT
+        if node.variables.get(MODE, "").upper() == "DISABLED":
+            found = judge(samples, LevelLimits(QUEUE_WATCH, None), unit="transactions", metric=key)
+            return found and replace(found, words=f"{found.words}; flow control is off: nothing holds back writers")
+        threshold = setting(node, variable)
+        # At a threshold of 0 the first transaction that waits holds them back.
+        limit = QUEUE_LIMIT if threshold is None else max(threshold, 1.0)
         limits = LevelLimits(watch=min(QUEUE_WATCH, limit / 2), saturated=limit, share=QUEUE_SHARE, least=1)
         found = judge(samples, limits, unit="transactions", metric=key)
         return found and replace(found, words=f"{found.words}; from {limit:,g} on flow control holds back writers")
@@ -123,7 +129,7 @@ def _length(samples: MetricSamples, where: "np.typing.NDArray[np.bool_]") -> flo
 def _limits_of(variable: str) -> str:
     return (
         f"watch from {QUEUE_WATCH:,g}{NBSP}transactions on, or half of {variable} where that is less; saturated from "
-        f"all of it on, {LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}"
+        f"all of it on, {LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}; watch alone where {MODE} is DISABLED"
     )
 
 

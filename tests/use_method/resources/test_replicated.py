@@ -312,6 +312,22 @@ def test_a_members_queues_are_measured_by_what_flow_control_allows() -> None:
         assert small.words.endswith("from 100 on flow control holds back writers")
 
 
+def test_a_members_queues_hold_back_nobody_where_flow_control_is_off() -> None:
+    off = {"group_replication_flow_control_mode": "DISABLED"}
+    for queue in ("certification_queue", "applier_queue"):
+        found = one(f"group_replication.{queue}", a_member({queue: steady(30_000)}, **off))
+        assert found.level is UseLevel.WATCH
+        assert found.words.endswith("flow control is off: nothing holds back writers")
+
+
+def test_a_threshold_of_zero_holds_back_writers_from_the_first_transaction_on() -> None:
+    zero = {"group_replication_flow_control_applier_threshold": "0"}
+    levels = [
+        one("group_replication.applier_queue", a_member({"applier_queue": steady(size)}, **zero)) for size in (0, 2)
+    ]
+    assert [each.level for each in levels] == [UseLevel.OK, UseLevel.SATURATED]
+
+
 def test_a_transaction_held_back_all_the_time_is_saturation_and_without_the_component_unknown() -> None:
     assert (
         one("group_replication.throttled", a_member({"derived.group.throttled": steady(1.5)})).level
