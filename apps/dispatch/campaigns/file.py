@@ -23,6 +23,7 @@ from apps.dispatch.campaigns.plan import (
     PlannedWorkload,
     PlanSize,
     create_campaign,
+    loads_itself,
     problems_of,
     size_of,
 )
@@ -185,8 +186,7 @@ class _CampaignReader:
         """Yields nothing when the entry has problems."""
         before = len(self.problems)
         workload = self.workload(path, stated)
-        threads_only = workload is None or WORKLOADS[workload.tool].load != "none"
-        load = self.load(path, stated, needs_threads=threads_only)
+        load = self.load(path, stated, needs_levels=workload is None or not loads_itself(workload))
         duration = stated.get("duration", self.stated.get("duration"))
         if workload is not None and not WORKLOADS[workload.tool].is_timed:
             duration = UNTIMED
@@ -226,7 +226,7 @@ class _CampaignReader:
         return None
 
     def load(
-        self, path: str, stated: dict[str, Any], *, needs_threads: bool
+        self, path: str, stated: dict[str, Any], *, needs_levels: bool
     ) -> tuple[list[LoadLevel], bool, float | None] | None:
         """Load levels, whether a refusal ends them, and the least gain; None: more than one kind of load was given."""
         given = [name for name in LOADS if name in stated]
@@ -246,8 +246,8 @@ class _CampaignReader:
         if "storm" in stated:
             base, factors = stated["storm"]["base"], stated["storm"]["factors"]
             return self.levels(f"{path}.storm", [max(1, round(base * factor)) for factor in factors]), True, None
-        listed = stated.get("load_levels") or self.stated.get("load_levels") or ([] if needs_threads else [1])
-        if not listed:
+        listed = stated.get("load_levels") or self.stated.get("load_levels") or []
+        if not listed and needs_levels:
             self.report(
                 f"{path}.load_levels", "is missing", "give load_levels, climb or storm here, or load_levels at the top"
             )

@@ -10,7 +10,8 @@ from typing import Annotated, Any, TypeVar
 from django.db import transaction
 
 from apps.accounts.models import User
-from apps.catalog.models import System, Workload
+from apps.catalog.api import services as catalog
+from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.answers import Hidden, Name, Shown
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
@@ -43,7 +44,8 @@ RESTART = 30.0  # s
 class PlannedWorkload:
     """One workload of a plan with its load levels; `warmup` and `duration` in s.
 
-    `workload` None: none was chosen, an error; an unsaved workload can be checked and counted.
+    `workload` None: none was chosen, an error; an unsaved workload can be checked and counted. Load levels are stored
+    ones or numbers of threads; a workload that makes its own load has one alone, whatever is stated.
     `systems` empty: all of the plan's. `ends_when_refused` and `least_gain` as in models.Entry.
     """
 
@@ -54,6 +56,11 @@ class PlannedWorkload:
     systems: Hidden[Sequence[System]] = ()
     ends_when_refused: Hidden[bool] = False
     least_gain: Hidden[float | None] = None
+
+    def __post_init__(self) -> None:
+        if self.workload and loads_itself(self.workload):
+            are_numbers = any(isinstance(level, int) for level in self.load_levels)
+            object.__setattr__(self, "load_levels", [1] if are_numbers else [LoadLevel(threads=1)])
 
     @property
     def workload_name(self) -> Annotated[Shown[str], Name("workload")]:
@@ -75,6 +82,12 @@ class PlanSize:
     jobs: int
     runs: int
     seconds: Annotated[float, "when its jobs run one after another"]
+
+
+def loads_itself(workload: Workload) -> bool:
+    """Whether threads mean nothing to it: equal runs must not lie at different load levels."""
+    spec = WORKLOADS.get(workload.tool)
+    return spec is not None and spec.load == "none"
 
 
 def alike(
@@ -215,7 +228,8 @@ def _entry(campaign: Campaign, planned: PlannedWorkload, *, place: int) -> Entry
         ends_when_refused=planned.ends_when_refused,
         least_gain=planned.least_gain,
     )
-    entry.load_levels.set(planned.load_levels)
+    own = [catalog.load_level_for(threads=1)] if loads_itself(planned.workload) else planned.load_levels
+    entry.load_levels.set(own)
     return entry
 
 
@@ -268,6 +282,9 @@ def _check_entry(entry: PlannedWorkload) -> Iterator[FieldProblem]:
     elif entry.workload.tool and entry.workload.tool not in WORKLOADS:
         message = f"no agent runs {entry.workload.tool}, whose results are submitted"
         yield FieldProblem("workload", message, f"choose one of {', '.join(sorted(WORKLOADS))}")
+    elif entry.ends_when_refused and loads_itself(entry.workload):
+        message = f"{entry.workload.tool} makes its own load, which has no levels"
+        yield FieldProblem("load_levels", message, "leave climb and storm out of this workload")
     if not entry.load_levels:
         yield FieldProblem("load_levels", "none is given", "give at least one number of threads, for example 4")
     if not (math.isfinite(entry.warmup) and 0 <= entry.warmup <= MAX_WARMUP):

@@ -8,6 +8,7 @@ import yaml
 
 from apps.catalog.models import LoadLevel
 from apps.dispatch.campaigns.file import LEAST_GAIN, SCHEMA, ramp_levels
+from apps.dispatch.campaigns.plan import loads_itself
 from apps.dispatch.models import Campaign, Entry
 from workers.protocol.workloads import WORKLOADS
 
@@ -52,7 +53,7 @@ def _entry(entry: Entry, systems: Sequence[str], all_systems: Sequence[str]) -> 
     if set(systems) != set(all_systems):
         stated["systems"] = [slug for slug in all_systems if slug in systems]
     spec = WORKLOADS.get(workload.tool)
-    if spec is None or spec.load != "none":
+    if not loads_itself(workload):
         stated |= _load(entry)
     if spec is not None and not spec.is_timed:
         return stated

@@ -213,11 +213,11 @@ class PlanForm(PageForm):
         return [
             dispatch.PlannedWorkload(
                 workload=workload,
-                load_levels=[1] if _loads_itself(workload) else stated(workload, "threads", [1]),
+                load_levels=[1] if dispatch.loads_itself(workload) else stated(workload, "threads", [1]),
                 warmup=stated(workload, "warmup", 0.0),
                 duration=stated(workload, "duration", 1.0) if "duration" in _asked(workload) else dispatch.UNTIMED,
-                ends_when_refused=ramps,
-                least_gain=LEAST_GAIN if ramps else None,
+                ends_when_refused=ramps and not dispatch.loads_itself(workload),
+                least_gain=LEAST_GAIN if ramps and not dispatch.loads_itself(workload) else None,
             )
             for workload in workloads
         ] or dispatch.alike(
@@ -347,14 +347,9 @@ def _levels(threads: Sequence[int]) -> list[LoadLevel]:
 def _asked(workload: Workload) -> tuple[str, ...]:
     """What can be chosen for the workload alone."""
     spec = WORKLOADS.get(workload.tool)
-    without = {"threads"} if _loads_itself(workload) else set()
+    without = {"threads"} if dispatch.loads_itself(workload) else set()
     without |= set() if spec is None or spec.is_timed else {"warmup", "duration"}
     return tuple(name for name in OWN if name not in without)
-
-
-def _loads_itself(workload: Workload) -> bool:
-    spec = WORKLOADS.get(workload.tool)
-    return spec is not None and spec.load == "none"
 
 
 def _label(name: str) -> str:

@@ -23,6 +23,8 @@ def test_the_documented_file_is_right() -> None:
     example = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)[0]
     checked = file.check(example.encode())
     assert (len(checked.entries), checked.size.jobs) == (4, (3 * 2 + 1) * 3)
+    # Two load levels of one, a ramp of nine, a storm of four, and a failover once.
+    assert checked.size.runs == ((2 + 9 + 4) * 2 + 1) * 3
 
 
 def test_the_table_of_fields_names_those_of_the_schema() -> None:
@@ -60,4 +62,5 @@ def test_the_articles_study_is_right_and_takes_about_an_hour() -> None:
     killed = next(
         each for each in checked.entries if each.workload and parameters.items() <= each.workload.parameters.items()
     )
+    assert killed.levels == ["1 thread"]
     assert killed.system_slugs == [system.slug for system in checked.systems if system.slug != "single"]

@@ -65,6 +65,43 @@ def test_loading_a_dump_is_asked_for_no_duration_and_its_plan_states_none() -> N
     assert any("duration: line 1: is missing" in each for each in refused(timed))
 
 
+OWN_LOAD = """
+name: what fails over, what loads
+systems: [a, b]
+load_levels: [4, 8]
+duration: 5
+workloads:
+  - {tool: failover, parameters: {fault: kill_writer}}
+  - {tool: data_load, load_levels: [{threads: 2, rate: 100}]}
+  - {tool: index_cost}
+"""
+
+
+def test_a_workload_that_makes_its_own_load_runs_once_however_many_levels_are_listed() -> None:
+    assert file.check(OWN_LOAD.encode()).size.runs == 2 * 3 * (1 + 1 + 2)
+    campaign = file.start(OWN_LOAD.encode(), by=None)
+    assert [levels(entry) for entry in campaign.entries.all()] == [
+        ["1 thread"],
+        ["1 thread"],
+        ["4 threads", "8 threads"],
+    ]
+    again = file.start(campaign_text.of(campaign).encode(), by=None)
+    assert [levels(entry) for entry in again.entries.all()] == [levels(entry) for entry in campaign.entries.all()]
+
+
+@pytest.mark.parametrize("load", ["climb: {to: 64}", "storm: {base: 8, factors: [1, 2]}"])
+def test_a_load_that_grows_is_refused_where_the_workload_makes_its_own(load: str) -> None:
+    (said,) = refused(f"""
+        name: how many failovers at once
+        systems: [a]
+        duration: 5
+        workloads:
+          - tool: failover
+            {load}
+        """)
+    assert said.startswith("workloads.0.load_levels: line 6: failover makes its own load")
+
+
 def test_json_is_read_as_well_and_a_second_start_is_a_second_campaign() -> None:
     text = b"""{"name": "x", "systems": ["a"], "duration": 1, "load_levels": [1], "workloads": [
         {"tool": "sysbench", "parameters": {"test": "oltp_insert", "tables": 1, "table_size": 100}}]}"""

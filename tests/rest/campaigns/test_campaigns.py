@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from apps.catalog.services import workload_for
 from apps.dispatch import api as dispatch
 from apps.dispatch import queries
 from apps.dispatch.campaigns import plan as campaigns_plan
@@ -106,6 +107,12 @@ def test_a_plan_whose_answer_cannot_be_made_leaves_no_campaign(
     assert not Campaign.objects.exists()
     assert enqueued == []
     assert engineer.post(ADDRESS, plan, format="json").status_code == 201
+
+
+def test_a_failover_is_planned_once_whatever_load_levels_the_plan_has(engineer: APIClient) -> None:
+    failover = workload_for(tool="failover", parameters={})
+    answer = engineer.post(ADDRESS, a_plan(workloads=[failover.pk]), format="json").json()
+    assert (answer["load_levels"], answer["progress"]["runs"]) == (["1 thread"], 4)
 
 
 def test_planning_and_cancelling_need_an_engineer(anyone: APIClient, reader: APIClient) -> None:

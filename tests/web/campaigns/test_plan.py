@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.catalog.models import Workload
+from apps.catalog.services import workload_for
 from apps.dispatch.models import Campaign
 from tests.support.builders import a_system, a_user, a_workload, an_agent
 from tests.support.pages import data, element, elements, states, text
@@ -236,6 +237,16 @@ def test_a_plan_may_climb_until_the_system_is_saturated(engineer: Client) -> Non
     engineer.post("/campaigns/new/", a_form(climb="on"))
     entry = Campaign.objects.get().entries.get()
     assert (entry.ends_when_refused, entry.least_gain) == (True, 0.05)
+
+
+def test_of_a_plan_that_climbs_a_failover_is_measured_once(engineer: Client) -> None:
+    an_agent(a_system("a"), a_system("b"), last_seen_at=timezone.now())
+    failover = workload_for(tool="failover", parameters={})
+    engineer.post("/campaigns/new/", a_form(climb="on", workloads=[a_workload().pk, failover.pk]))
+    climbs = Campaign.objects.get().entries.values_list("workload__tool", "ends_when_refused", "least_gain")
+    assert set(climbs) == {("sysbench", True, 0.05), ("failover", False, None)}
+    levels = Campaign.objects.get().entries.get(workload=failover).load_levels
+    assert [str(level) for level in levels.all()] == ["1 thread"]
 
 
 def test_workloads_are_offered_by_kind_of_load_with_tool_and_parameters(engineer: Client) -> None:
