@@ -27,6 +27,9 @@ MAX_NAME = 120
 MAX_REPETITIONS = MAX_SESSIONS = 100
 # With fewer there is nothing to save: an interval needs three.
 FEWEST_TO_STOP = 4
+VERDICT = "verdict"
+# Of an interval's half width, a share, after which a load level needs no more repetitions.
+LEAST_WIDTH, MOST_WIDTH = 0.001, 1.0
 MAX_WARMUP = 3600.0  # s
 MAX_DURATION = 24 * 3600.0  # s
 UNTIMED = 1.0  # s, planned for a workload that lasts as long as its work
@@ -108,6 +111,17 @@ def _plain(field: str) -> str:
     return "workloads" if plain == "workload" else plain
 
 
+def canonical_until(stated: str) -> str | None:
+    """As stored in models.Campaign: a width has four digits. None: it is none of what `until` may be."""
+    if stated in ("", VERDICT):
+        return stated
+    try:
+        width = float(stated)
+    except ValueError:
+        return None
+    return f"{width:.4g}" if LEAST_WIDTH <= width <= MOST_WIDTH else None
+
+
 def job_seconds(*, load_levels: int, warmup: float, duration: float, overhead: float | None = None) -> float:
     """Planned duration of a job with this many load levels, s; `overhead` None: assumed."""
     beside = JOB_OVERHEAD + load_levels * RUN_OVERHEAD if overhead is None else overhead
@@ -165,7 +179,7 @@ def problems_of(
     """All problems of a plan, by field; fields of an entry begin with `entries.` and its index."""
     systems = _once(systems)
     errors = [*_check_name(name.strip()), *_check_systems(systems), *_check_entries(entries, systems)]
-    errors += _check_sessions(sessions, systems)
+    errors += [*_check_sessions(sessions, systems), *_check_until(until)]
     units = "sessions" if sessions > 1 else "repetitions"
     if not 1 <= repetitions <= MAX_REPETITIONS:
         message = f"{repetitions} is out of range"
@@ -197,7 +211,7 @@ def create_campaign(
     errors = problems_of(name=name, systems=systems, entries=entries, until=until, **counts)
     if errors:
         raise Invalid(errors)
-    campaign = Campaign.objects.create(name=name, created_by=created_by, until=until, **counts)
+    campaign = Campaign.objects.create(name=name, created_by=created_by, until=canonical_until(until), **counts)
     campaign.systems.set(systems)
     made = [_entry(campaign, planned, place=place) for place, planned in enumerate(entries)]
     order = interleaved(systems=systems, entries=entries, **counts)
@@ -262,6 +276,12 @@ def _check_sessions(sessions: int, systems: Sequence[System]) -> Iterator[FieldP
             "one session and repeat the campaign on a schedule: each day is a session"
         )
         yield FieldProblem("sessions", message, remedy)
+
+
+def _check_until(until: str) -> Iterator[FieldProblem]:
+    if canonical_until(until) is None:
+        remedy = f"use {VERDICT}, or the half width of an interval as a share from {LEAST_WIDTH:g} to {MOST_WIDTH:g}"
+        yield FieldProblem("until", f"is {until[:40]!r}", remedy)
 
 
 def _check_entries(entries: Sequence[PlannedWorkload], systems: Sequence[System]) -> Iterator[FieldProblem]:

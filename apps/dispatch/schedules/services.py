@@ -12,7 +12,7 @@ import math
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 
 from apps.accounts.models import User
 from apps.core.audit.api import Action, record
@@ -28,6 +28,7 @@ LONGEST_NAME = 120
 LONGEST_DEADLINE = 14 * 24.0  # h
 # After a downtime, at most this many of the missed times are recorded one by one, the latest.
 LISTED_MISSED = 50
+LONGEST_ERROR = 300
 LOOKED_BACK = timedelta(days=31)
 State = ScheduledRun.State
 
@@ -171,7 +172,8 @@ def _times(schedule: Schedule) -> str:
 def start_due(*, now: datetime) -> int:
     """Start due campaigns; returns how many.
 
-    One transaction per schedule: one that fails is retried at the next tick and does not delay the others.
+    One transaction per schedule: one that fails, as without the database, is retried at the next tick and does not
+    delay the others.
     """
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)
     begun = 0
@@ -238,6 +240,13 @@ def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
             text = "\n".join(problem.sentence() for problem in refused.errors)
             # No result will come: `scheduled_runs.settle` reports it.
             scheduled.state, scheduled.reason = State.MISSING, f"the plan was refused\n{text}"
+        except (OperationalError, InterfaceError):
+            # The database is away, or another transaction was in the way: the next tick has its time.
+            raise
+        except Exception as error:
+            log.exception("schedule %s is due and its plan could not be started", schedule.pk)
+            first = f"{type(error).__name__}: {error}".partition("\n")[0]
+            scheduled.state, scheduled.reason = State.MISSING, f"the plan could not be started\n{first[:LONGEST_ERROR]}"
     scheduled.settled_at = now if scheduled.state == State.NOT_STARTED else None
     scheduled.save()
     return scheduled.state == State.STARTED

@@ -134,6 +134,20 @@ def test_archived_system_is_refused_by_name(db: None) -> None:
         a_campaign(a_system("old", archived_at=START))
 
 
+@pytest.mark.parametrize(
+    ("stated", "kept"), [(str(1 / 30), "0.03333"), ("0.0300", "0.03"), ("1", "1"), ("verdict", "verdict")]
+)
+def test_a_width_to_stop_at_is_kept_with_four_digits(db: None, stated: str, kept: str) -> None:
+    assert a_campaign(a_system(), a_system(), repetitions=5, until=stated).until == kept
+
+
+@pytest.mark.parametrize("stated", ["0.0", "0.0004", "1.5", "nan", "soon"])
+def test_a_width_that_no_interval_would_have_is_refused(db: None, stated: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        a_campaign(a_system(), a_system(), repetitions=5, until=stated)
+    assert [error.field for error in refused.value.errors] == ["until"]
+
+
 def test_too_many_jobs_are_refused_before_any_is_made(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MAX_JOBS", 5)
     with pytest.raises(Invalid, match="6 jobs with 12 runs"):

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import pytest
+from django.db import DataError, OperationalError
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -84,21 +85,41 @@ def test_a_plan_that_is_wrong_by_now_brings_nothing_and_says_why() -> None:
     assert schedule.next_at is not None
 
 
-def test_one_that_cannot_be_begun_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = a_schedule(next_at=NOW - DAY, plan=PLAN.replace("nightly", "broken"), name="broken")
-    a_schedule(next_at=NOW)
+def start_fails(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Of plans with the word broken."""
     start = file.start
 
     def started(content: bytes, *, by: User | None) -> Campaign:
         if b"broken" in content:
-            raise RuntimeError("no such zone any more")
+            raise error
         return start(content, by=by)
 
     monkeypatch.setattr(file, "start", started)
+
+
+def test_one_that_fails_for_want_of_the_database_is_tried_again_and_keeps_no_other_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken = a_schedule(next_at=NOW - DAY, plan=PLAN.replace("nightly", "broken"), name="broken")
+    a_schedule(next_at=NOW)
+    start_fails(monkeypatch, OperationalError("the connection is lost"))
     assert services.start_due(now=NOW) == 1
     broken.refresh_from_db()
     assert broken.next_at == NOW - DAY, "it is tried again"
     assert not broken.slots.exists()
+
+
+def test_a_start_that_always_fails_is_listed_with_its_reason_and_not_tried_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken = a_schedule(next_at=NOW, plan=PLAN.replace("nightly", "broken"), name="broken")
+    start_fails(monkeypatch, DataError("value too long for type character varying(12)\nmore"))
+    assert services.start_due(now=NOW) == 0
+    ((state, reason),) = slots(broken)
+    assert (state, reason.splitlines()[1]) == ("missing", "DataError: value too long for type character varying(12)")
+    broken.refresh_from_db()
+    assert broken.next_at is not None
+    assert broken.next_at > NOW
 
 
 def test_paused_it_begins_nothing_and_makes_up_for_nothing_when_resumed() -> None:

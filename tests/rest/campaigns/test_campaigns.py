@@ -82,6 +82,7 @@ def test_a_plan_becomes_interleaved_jobs_and_is_matched_at_once(engineer: APICli
         ({"warmup": True}, "warmup"),
         ({"name": ""}, "name"),
         ({"durations": 3}, "durations"),
+        ({"until": "0.0", "repetitions": 5}, "until"),
     ],
 )
 def test_a_plan_that_cannot_be_run_is_refused_by_field(engineer: APIClient, change: dict[str, Any], field: str) -> None:
