@@ -1,7 +1,7 @@
 """Load levels of a campaign that need no more repetitions, with the reason."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from apps.comparison import compare
@@ -20,6 +20,7 @@ def until_decided(
     systems: Sequence[str],
     workload_id: int,
     campaign: int,
+    runs: Mapping[int, int],
     levels: Sequence[int],
     comparisons: int,
     looked: int,
@@ -29,33 +30,42 @@ def until_decided(
 ) -> dict[int, str]:
     """Load level -> why. Every side is compared with the first of `systems` in the headline metric, with bounds that
     allow for a look after each of at most `most` repetitions or sessions (`unit`), of which `looked` are complete, and
-    for all `comparisons` of the plan: those that are decided count on. Empty while a run is missing."""
+    for all `comparisons` of the plan: those that are decided count on. `runs`: those of the complete ones, each with
+    the number of its unit. A side of which runs are missing has seen less of the plan, and looks accordingly."""
     if len(systems) < FEWEST_SIDES or not FEWEST_RUNS <= looked < most:
         return {}
     try:
-        (draft,) = compare.judge([chosen_sides(systems, workload_id)], campaign=campaign)
+        chosen = chosen_sides(systems, workload_id, most=len(systems))
+        (draft,) = compare.judge([chosen], campaign=campaign, runs=list(runs))
     except Invalid:
         return {}
     names = {side.slug: side.name for side in draft.sides}
-    cells: dict[int, list[DraftCell]] = defaultdict(list)
-    for cell in draft.cells:
-        if cell.metric.primary and cell.ratio is not None and cell.level in levels:
-            cells[cell.level].append(cell)
-    level = sequential.level_at(looked, most, cells=comparisons, are_sessions=unit == "session")
-    found: dict[int, str] = {}
-    for pk, own in cells.items():
-        said = [_decided(cell, names[cell.side], level, until) for cell in own if _is_whole(cell, looked, unit)]
-        if len(said) == len(systems) - 1 and all(said):
-            found[pk] = f"decided after {looked} of {most} {unit}s: {'; '.join(said)}"
-    return found
+    cells = [cell for cell in draft.cells if cell.metric.primary and cell.level in levels]
+    baselines = {cell.level: cell for cell in cells if cell.ratio is None}
+    said: dict[int, list[str]] = defaultdict(list)
+    for cell in cells:
+        seen = _seen(cell, baselines[cell.level], runs, looked=looked, unit=unit) if cell.ratio is not None else 0
+        if seen >= FEWEST_RUNS:
+            level = sequential.level_at(seen, most, cells=comparisons, are_sessions=unit == "session")
+            said[cell.level].append(_decided(cell, names[cell.side], level, until))
+    return {
+        pk: f"decided after {looked} of {most} {unit}s: {'; '.join(own)}"
+        for pk, own in said.items()
+        if len(own) == len(systems) - 1 and all(own)
+    }
 
 
-def _is_whole(cell: DraftCell, looked: int, unit: str) -> bool:
-    """Sessions that the runs do not show, as where no Uptime was sampled, are none."""
-    if cell.ratio is None or len(cell.replicates) < looked:
-        return False
+def _seen(cell: DraftCell, baseline: DraftCell, runs: Mapping[int, int], *, looked: int, unit: str) -> int:
+    """How much of the plan is known: repetitions, or sessions, of the side with fewer of them. 0: no look, as each
+    needs the newest one of both sides, or the runs do not show their sessions, as where no Uptime was sampled."""
+    sides = [{runs[each.run] for each in one.replicates} for one in (baseline, cell)]
+    fewest = min(map(len, sides))
+    if cell.ratio is None or not all(looked in side for side in sides):
+        return 0
     ratio = cell.ratio.alone
-    return unit != "session" or (ratio.replicates not in WITHIN_ONE and min(ratio.counts or (0,)) >= looked)
+    if unit == "session" and (ratio.replicates in WITHIN_ONE or min(ratio.counts or (0,)) < fewest):
+        return 0
+    return fewest
 
 
 def _decided(cell: DraftCell, name: str, level: float, until: str) -> str:

@@ -1,7 +1,7 @@
 """Campaigns and agents for pages and API: frozen values, read in a constant number of queries."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -9,9 +9,10 @@ from typing import Any
 from django.db.models import Count, F, Prefetch, Q
 
 from apps.catalog.models import LoadLevel, System
+from apps.core.text import counted
 from apps.dispatch.campaigns import progress
 from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR, never_restarted, restarts
-from apps.dispatch.models import ACTIVE, Agent, AgentSystem, Campaign, Entry, Job, JobRun, Skip
+from apps.dispatch.models import ACTIVE, FINAL, Agent, AgentSystem, Campaign, Entry, Job, JobRun, Skip
 from apps.dispatch.values import (
     AgentRow,
     CampaignDetail,
@@ -25,6 +26,9 @@ from apps.dispatch.values import (
     SkipCell,
 )
 from workers.protocol.workloads import WORKLOADS
+
+# Named of the places that lack runs.
+MOST_LACKS = 3
 
 # ---------------------------------------------------------------- campaigns
 
@@ -48,7 +52,8 @@ def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
         return None
     row = replace(found[0], systems=tuple(_first_round(cells)))
     obstacles = (*_obstacles(unreached), *_not_restarted(cells, but=far))
-    return CampaignDetail(row=row, jobs=cells, grids=_grids(row, cells), obstacles=obstacles)
+    grids = _grids(row, cells)
+    return CampaignDetail(row=row, jobs=cells, grids=grids, obstacles=obstacles, missing=_missing(row, grids))
 
 
 def _campaigns() -> Any:
@@ -197,6 +202,36 @@ def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> JobGri
             for system in row.systems
         ),
     )
+
+
+def _missing(row: CampaignRow, grids: Sequence[JobGrid]) -> str:
+    """Why load levels are not stopped early yet although others were measured as often; empty: for no lack of runs."""
+    if not row.until:
+        return ""
+    unit = "session" if row.sessions > 1 else "repetition"
+    found = [lack for grid in grids for lack in _lacks(grid, unit)]
+    more = f"; and {len(found) - MOST_LACKS} more" if len(found) > MOST_LACKS else ""
+    return f"Runs are missing, which delays stopping early: {'; '.join(found[:MOST_LACKS])}{more}." if found else ""
+
+
+def _lacks(grid: JobGrid, unit: str) -> Iterator[str]:
+    """By load level that is still measured, and system: how many of the complete repetitions (sessions) have a run
+    that counts."""
+    jobs = [job for own in grid.by_system for job in own]
+    waiting = [getattr(job, unit) for job in jobs if job.state not in FINAL]
+    complete = min(waiting, default=1) - 1
+    skipped = {skip.load_level for job in jobs for skip in job.skips}
+    for level in grid.entry.load_levels if complete else ():
+        for system, own in zip(grid.systems, filter(None, grid.by_system), strict=True):
+            seen = len({getattr(job, unit) for job in own if getattr(job, unit) <= complete and _counts(job, level)})
+            if level not in skipped and seen < complete:
+                yield f"{system.name} has {seen} of {counted(complete, unit)} at {level}"
+
+
+def _counts(job: JobCell, level: str) -> bool:
+    """Whether it has a run at the level that counts, or that is being stored."""
+    own = [run for run in job.runs if run.load_level == level]
+    return any(run.is_complete or (run.state == "ended" and run.outcome == "succeeded") for run in own)
 
 
 def _first_round(cells: Iterable[JobCell]) -> list[NamedObject]:

@@ -225,6 +225,7 @@ class CampaignDetail:
     jobs: tuple[JobCell, ...]  # by position
     grids: Hidden[tuple[JobGrid, ...]]
     obstacles: Annotated[tuple[str, ...], "reasons for waiting jobs, one sentence each"]
+    missing: Annotated[str, "runs that stopping early (`until`) lacks, a sentence; empty: none"]
 
     @property
     def current(self) -> tuple[JobCell, ...]:

@@ -14,6 +14,7 @@ def look(*, now: datetime) -> int:
             systems=looked.systems,
             workload_id=looked.entry.workload_id,
             campaign=looked.campaign.pk,
+            runs=looked.runs,
             levels=looked.levels,
             comparisons=looked.comparisons,
             looked=looked.looked,

@@ -3,11 +3,13 @@
 import random
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from apps.comparison.compare import compare
+from apps.comparison.stats import sequential
 from apps.core.problems import Invalid
 from apps.dispatch.campaigns import early_stop as dispatch_stop
 from apps.dispatch.models import Campaign, Job, JobRun, Skip
@@ -161,3 +163,74 @@ def test_of_three_sessions_none_is_left_out() -> None:
     with pytest.raises(Invalid) as refused:
         in_sessions(3)
     assert [(problem.field, "4 sessions" in problem.message) for problem in refused.value.errors] == [("until", True)]
+
+
+def test_as_many_systems_as_a_campaign_has_are_decided() -> None:
+    """More than a page compares; each is compared with the first."""
+    rng = random.Random(1)
+    systems = [a_system(slug) for slug in ("a", "b", "c", "d", "e", "f")]
+    campaign = a_campaign(*systems, threads=(1,), repetitions=8, until="verdict")
+    factors = {"a": 1.0, "b": 1.3, "c": 0.7, "d": 1.5, "e": 0.6, "f": 2.0}
+    measured(campaign, 3, lambda system, threads: threads * 1000.0 * factors[system] * rng.uniform(0.999, 1.001))
+    assert early_stop.look(now=timezone.now()) == 5 * 6
+    reason = Skip.objects.filter(job__campaign=campaign)[0].reason
+    assert [each.split()[0] for each in reason.partition(": ")[2].split("; ")] == ["b", "c", "d", "e", "f"]
+
+
+def lost(campaign: Campaign, system: str, *repetitions: int) -> None:
+    """Runs of these repetitions that failed."""
+    runs = Run.objects.filter(job_run__job__campaign=campaign, system__slug=system, repetition__in=repetitions)
+    runs.update(outcome="failed", reason="the server was killed")
+
+
+@pytest.mark.parametrize("system", ["a", "b"])
+def test_a_run_that_is_missing_delays_a_decision_and_does_not_prevent_it(system: str) -> None:
+    rng, campaign = random.Random(1), planned()
+    measured(campaign, 3, better(rng))
+    lost(campaign, system, 2)
+    assert early_stop.look(now=timezone.now()) == 0, "an interval needs three runs of each side"
+    measured(campaign, 4, better(rng))
+    assert early_stop.look(now=timezone.now()) == 8
+    assert Skip.objects.filter(job__campaign=campaign)[0].reason.startswith(
+        "decided after 4 of 8 repetitions: b better"
+    )
+
+
+@pytest.mark.parametrize("system", ["a", "b"])
+def test_nobody_looks_after_a_repetition_of_which_a_run_is_missing(system: str) -> None:
+    """What is known of the pair was looked at before."""
+    rng, campaign = random.Random(1), planned()
+    measured(campaign, 4, better(rng))
+    lost(campaign, system, 4)
+    assert early_stop.look(now=timezone.now()) == 0
+
+
+def test_a_side_of_which_runs_are_missing_has_seen_less_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    level_at = sequential.level_at
+
+    def noted(looked: int, most: int, **options: Any) -> float:
+        asked.append(looked)
+        return level_at(looked, most, **options)
+
+    monkeypatch.setattr(sequential, "level_at", noted)
+    rng, campaign = random.Random(1), planned(threads=(1,))
+    measured(campaign, 5, better(rng, 1.0, 0.2))
+    lost(campaign, "a", 2)
+    early_stop.look(now=timezone.now())
+    assert asked == [4]
+
+
+def test_a_run_that_is_never_stored_does_not_keep_the_others_waiting() -> None:
+    rng, campaign = random.Random(1), planned()
+    measured(campaign, 3, better(rng))
+    Run.objects.filter(repetition=1, system__slug="b").update(state="ended")
+    measured(campaign, 4, better(rng))
+    assert early_stop.look(now=timezone.now()) == 8
+
+
+def test_a_session_without_runs_of_a_side_delays_a_decision_and_does_not_prevent_it() -> None:
+    rng, campaign = random.Random(1), in_sessions(6)
+    measured(campaign, 8, better(rng))
+    lost(campaign, "b", 3, 4)
+    assert early_stop.look(now=timezone.now()) == 8

@@ -45,11 +45,11 @@ class Chosen:
     sides: tuple[ChosenSide, ...]
 
 
-def chosen_sides(keys: Sequence[str], workload_id: int) -> Chosen:
+def chosen_sides(keys: Sequence[str], workload_id: int, *, most: int = MOST_SIDES) -> Chosen:
     """In the order of `keys`; two queries. Raises Invalid for too few, too many or equal keys, UnknownSide for missing
     systems or workloads."""
-    if not FEWEST_SIDES <= len(keys) <= MOST_SIDES:
-        problem = f"a comparison has {FEWEST_SIDES} to {MOST_SIDES} sides, this one has {len(keys)}"
+    if not FEWEST_SIDES <= len(keys) <= most:
+        problem = f"a comparison has {FEWEST_SIDES} to {most} sides, this one has {len(keys)}"
         raise Invalid([FieldProblem("side", problem, "choose other sides")])
     wanted = [_parsed(key, workload_id) for key in keys]
     if len(set(wanted)) < len(wanted):

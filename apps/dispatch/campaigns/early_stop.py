@@ -15,8 +15,8 @@ REPETITION, SESSION = "repetition", "session"
 @dataclass(frozen=True)
 class RepeatedEntry:
     """An entry of which a repetition is complete, or a session if there are several, that nobody looked at yet: `unit`
-    number `looked` of at most `most`. `levels`: ids still to be measured. `comparisons`: of all its load levels and
-    systems with the first system."""
+    number `looked` of at most `most`. `runs`: run -> its unit, of the complete ones. `levels`: ids still to be
+    measured. `comparisons`: of all its load levels and systems with the first system."""
 
     campaign: Campaign
     entry: Entry
@@ -24,12 +24,13 @@ class RepeatedEntry:
     most: int
     unit: str
     systems: tuple[str, ...]
+    runs: Mapping[int, int]
     levels: tuple[int, ...]
     comparisons: int
 
 
 def due() -> list[RepeatedEntry]:
-    """Entries of unfinished campaigns with `until`. Three queries each; none without such a campaign."""
+    """Entries of unfinished campaigns with `until`. Four queries each; none without such a campaign."""
     entries = (
         Entry.objects.exclude(campaign__until="")
         .filter(jobs__state="queued")
@@ -47,7 +48,8 @@ def _looked(entry: Entry) -> RepeatedEntry | None:
     if complete <= entry.looked:
         return None
     of_done = JobRun.objects.filter(job__entry=entry, **{f"job__{unit}__lte": complete})
-    if of_done.exclude(run__state="sealed").exists():
+    # An older one that is not sealed by now may never be: it is missing.
+    if of_done.filter(**{f"job__{unit}": complete}).exclude(run__state="sealed").exists():
         return None
     coming = Skip.objects.filter(job__entry=entry, **{f"job__{unit}__gt": complete})
     skipped = set(coming.values_list("load_level", flat=True))
@@ -62,6 +64,7 @@ def _looked(entry: Entry) -> RepeatedEntry | None:
         most=entry.campaign.sessions if unit == SESSION else entry.campaign.repetitions,
         unit=unit,
         systems=systems,
+        runs=dict(of_done.values_list("run", f"job__{unit}")),
         levels=tuple(level for level in planned if level not in skipped),
         comparisons=len(planned) * max(1, len(systems) - 1),
     )

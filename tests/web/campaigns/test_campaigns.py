@@ -322,3 +322,17 @@ def test_a_campaign_of_many_workloads_begins_with_a_table_of_all_its_cells(db: N
         assert elements(page, f"#grid-{entry.pk}")
         if entry.duration == 7:
             assert (text(page, f"{row} [data-load]"), text(page, f"{row} [data-duration]")) == ("7 threads", "7 s")
+
+
+def test_a_campaign_says_which_runs_its_early_stop_lacks(db: None, client: Client) -> None:
+    campaign = a_campaign(a_system("a"), a_system("b"), threads=(1, 4), repetitions=5, until="verdict")
+    for job in campaign.jobs.filter(repetition__lte=2):
+        measured(job, 1, 4)
+        Job.objects.filter(pk=job.pk).update(state="succeeded", finished_at=timezone.now())
+    address = f"/campaigns/{campaign.pk}/"
+    assert not elements(html(client.get(address)), "[data-state=missing-runs]")
+    lost = JobRun.objects.get(job__system__slug="b", job__repetition=2, run__load_level__threads=4).run
+    lost.is_excluded = True
+    lost.save()
+    said = text(html(client.get(address)), "[data-state=missing-runs]")
+    assert said.endswith(f"{lost.system.short_name} has 1 of 2 repetitions at 4 threads.")
