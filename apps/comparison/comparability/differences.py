@@ -12,6 +12,8 @@ from apps.core.canonical import canonical_hash
 NOT_KNOWN = "not known"
 NOT_SET = "not set"
 NONE = "none"
+# Of a role that a side has no node in: that is a difference of topology, between it and the others none of hardware.
+NO_NODE = "no such node"
 # Before the value that a server has without being told, as a mark.
 IS = "is "
 # Values listed where the runs of one side differ.
@@ -116,6 +118,11 @@ class Difference:
     marks: Annotated[tuple[str, ...], 'on the values, for example "default"'] = ()
     hidden: Annotated[str, "why pages collapse it at first; empty: not collapsed"] = ""
 
+    def is_from_baseline(self, place: int) -> bool:
+        """Whether the side at `place` differs from the first one."""
+        pair = {self.values[0], self.values[place]}
+        return len(pair) == 2 and NO_NODE not in pair
+
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """Value and mark of each side."""
@@ -192,7 +199,8 @@ def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
         values = tuple(missing if fact is None else fact.text for fact in facts)
         if len(set(values)) < len({fact and fact.values for fact in facts}):  # two shortened values are equal
             values = tuple(missing if fact is None else fact.full for fact in facts)
-        if len({fact and fact.values for fact in facts}) == 1 or _are_near(facts):
+        compared = rows if missing == NO_NODE else facts
+        if len({fact and fact.values for fact in compared}) == 1 or _are_near(facts):
             continue
         difference = Difference(
             field=field,
@@ -204,6 +212,8 @@ def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
             hidden=rows[0].hidden if all(fact.hidden for fact in rows) else "",
         )
         is_noted = difference.group is FieldGroup.SETTINGS and difference.is_same_in_effect
+        if missing == NO_NODE and not any(difference.is_from_baseline(place) for place in range(len(values))):
+            difference = replace(difference, weight=Weight.IMPORTANT)
         found.append(replace(difference, weight=Weight.MINOR) if is_noted else difference)
     return found
 
@@ -231,7 +241,7 @@ def _withholding(found: Sequence[Difference], group: FieldGroup, place: int) -> 
     return [
         each
         for each in found
-        if each.weight is Weight.WITHHOLDS and each.group is group and each.values[place] != each.values[0]
+        if each.weight is Weight.WITHHOLDS and each.group is group and each.is_from_baseline(place)
     ]
 
 

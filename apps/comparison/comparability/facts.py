@@ -10,7 +10,16 @@ from apps.catalog.api import prices as catalog_prices
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison.comparability import variables
 from apps.comparison.comparability.command_lines import options, program
-from apps.comparison.comparability.differences import IS, NONE, NOT_KNOWN, NOT_SET, Fact, FieldGroup, Weight
+from apps.comparison.comparability.differences import (
+    IS,
+    NO_NODE,
+    NONE,
+    NOT_KNOWN,
+    NOT_SET,
+    Fact,
+    FieldGroup,
+    Weight,
+)
 from apps.comparison.comparability.variables import NodeVariables
 from apps.comparison.values import Level
 from apps.core.canonical import canonical_json
@@ -43,11 +52,10 @@ class Known:
 
 def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]]:
     """All facts of each side except its server variables."""
-    roles = set.intersection(*({node["role"] for node in side.nodes} for side in sides)) if sides else set()
     settings = intended_settings(sides)
     return [
         [
-            *_hardware_facts(side, roles),
+            *_hardware_facts(side),
             *_workload_facts(side.workload),
             *_memory_facts(side),
             *_versions(side),
@@ -96,18 +104,18 @@ def _hardware(hardware: HardwareClass) -> dict[str, str]:
     }
 
 
-def _hardware_facts(side: Known, shared: set[str]) -> Iterator[Fact]:
-    """`shared`: roles that every side has nodes of; a role of one side alone is a difference of topology."""
+def _hardware_facts(side: Known) -> Iterator[Fact]:
     hardware = side.system.hardware_class
     for label, text in _hardware(hardware).items():
         field = "hardware" if label == "Hardware class" else f"hardware.{label}"
         yield _fact(field, label, FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
-    for role in sorted(shared):
+    for role in sorted({node["role"] for node in side.nodes}):
         classes = sorted({node["hardware"] for node in side.nodes if node["role"] == role})
         # A writer of the system's own class is already listed.
         own = [NONE if role == "writer" and each == hardware.name else each for each in classes]
         text = " and ".join(own) if own != [NONE] else "as the system's"
-        yield _fact(f"hardware.nodes.{role}", f"Hardware of each {role}", FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
+        field, label = f"hardware.nodes.{role}", f"Hardware of each {role}"
+        yield Fact(field, label, FieldGroup.HARDWARE, Weight.WITHHOLDS, (text,), missing=NO_NODE)
     price = catalog_prices.price_of(hardware, side.system).usd
     yield _fact("hardware.key", "Key of the hardware class", FieldGroup.HARDWARE, Weight.MINOR, hardware.slug)
     yield _fact("hardware.called", "Name in articles", FieldGroup.HARDWARE, Weight.MINOR, hardware.label or NONE)

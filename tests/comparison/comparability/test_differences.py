@@ -284,6 +284,26 @@ def test_a_reader_on_other_hardware_withholds_the_verdict_but_one_more_reader_do
     assert compare.compare(sides=["a", "b"], workload_id=a_workload().pk).obstacles == ()
 
 
+def test_a_third_side_without_readers_changes_nothing_between_two_others(pair: tuple[System, System]) -> None:
+    small = HardwareClass.objects.get(slug="small")
+    large = HardwareClass.objects.create(slug="large", name="large")
+    for system, hardware in zip(pair, (small, large), strict=True):
+        Node.objects.create(system=system, name="db2", role="reader", hardware_class=hardware)
+    single = a_system("c", release=pair[0].release)
+    compared()
+    alone = compare.compare(sides=["a", "b"], workload_id=a_workload().pk)
+    found = compare.compare(sides=["a", "b", single.slug], workload_id=a_workload().pk)
+    assert [(each.side, each.group) for each in found.obstacles] == [("b", FieldGroup.HARDWARE)]
+    assert found.obstacles[0].fingerprint == alone.obstacles[0].fingerprint, "what was accepted stays so"
+    (readers,) = [each for each in found.differences if each.field == "hardware.nodes.reader"]
+    assert (readers.values, readers.weight) == (("small", "large", "no such node"), Weight.WITHHOLDS)
+    # With the single server as the baseline nobody compares their readers.
+    found = compare.compare(sides=[single.slug, "a", "b"], workload_id=a_workload().pk)
+    assert found.obstacles == ()
+    (readers,) = [each for each in found.differences if each.field == "hardware.nodes.reader"]
+    assert readers.weight is Weight.IMPORTANT
+
+
 def test_a_campaign_is_noted(pair: tuple[System, System]) -> None:
     def change() -> None:
         job = a_job(systems=[pair[1]])
