@@ -9,8 +9,8 @@ from apps.accounts.models import User
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.answers import Hidden, Inline, component
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.api import MAX_REPETITIONS, PlannedWorkload, PlanSize, create_campaign, size_of
-from apps.dispatch.models import FINAL, Campaign, Job
+from apps.dispatch.api import MAX_REPETITIONS, PlannedWorkload, PlanSize, create_campaign, loads_itself, size_of
+from apps.dispatch.models import FINAL, Campaign, Entry, Job
 from apps.regressions.findings.locking import NoSuchFinding, changing, note
 from apps.regressions.models import Change, Finding, Repetition
 from apps.regressions.releases import stored_checks
@@ -19,6 +19,17 @@ from apps.runs.models import Run
 
 # An interval needs three; people decide about more than ten at once.
 FEWEST, MOST = 3, 10
+
+
+@dataclass(frozen=True)
+class _Load:
+    """How a change was measured, besides its load levels; `entry`: id of its campaign's, 0: known from a run alone."""
+
+    warmup: float
+    duration: float
+    entry: int = 0
+    ends_when_refused: bool = False
+    least_gain: float | None = None
 
 
 @component(text="Plan of a repeated, interleaved measurement.")
@@ -45,7 +56,7 @@ def plan_of(finding_id: int, *, repetitions: int | None = None) -> RepeatPlan:
 
 def repeat(*, finding_id: int, by: User, repetitions: int | None = None, seen: datetime | None = None) -> Campaign:
     """Schedules a campaign of both sides of the changes that hold (or, if none, of all): the same systems, workloads,
-    load levels, warm-up and duration, alternating. The finding is updated as its runs arrive.
+    load levels and their ends, warm-up and duration, alternating. The finding is updated as its runs arrive.
 
     `repetitions` None: as many as the side with fewer runs has, 3 to 10. Raises Invalid if such a campaign is
     unfinished, or nothing can be measured again.
@@ -74,25 +85,31 @@ def _plan(finding: Finding, repetitions: int | None) -> RepeatPlan:
     changes = [change for change in changes if change.gone_at is None] or changes
     runs = _runs(changes)
     systems: dict[System, None] = {}
-    # Workload, systems, warm-up and duration -> load levels.
-    entries: dict[tuple[Workload, tuple[System, ...], float, float], dict[LoadLevel, None]] = {}
+    entries: dict[tuple[Workload, tuple[System, ...], _Load], dict[LoadLevel, None]] = {}
     for change in changes:
-        levels, warmup, duration = _measured(change, runs)
-        if not levels:
+        loads = _measured(change, runs)
+        if not loads:
             continue
         ran = [runs[pk].system for pk in (*change.runs_before[-1:], *change.runs_after[-1:]) if pk in runs]
         before = [change.baseline_system] if change.baseline_system else []
         pair = tuple(dict.fromkeys([*before, *ran, change.system]))
         systems |= dict.fromkeys(pair)
-        entries.setdefault((change.workload, pair, warmup, duration), {}).update(dict.fromkeys(levels))
+        for load, levels in loads:
+            entries.setdefault((change.workload, pair, load), {}).update(dict.fromkeys(levels))
     if not entries:
         problem = "the measurement parameters of these changes are unknown"
         raise Invalid([FieldProblem("repetitions", problem, "plan a campaign of both systems by hand")])
     planned = tuple(
         PlannedWorkload(
-            workload, sorted(levels, key=lambda level: (level.rate or 0, level.threads)), warmup, duration, pair
+            workload,
+            sorted(levels, key=lambda level: (level.rate or 0, level.threads)),
+            load.warmup,
+            load.duration,
+            pair,
+            load.ends_when_refused,
+            load.least_gain,
         )
-        for (workload, pair, warmup, duration), levels in entries.items()
+        for (workload, pair, load), levels in entries.items()
     )
     count, why = _count(changes, repetitions)
     return RepeatPlan(
@@ -138,16 +155,23 @@ def _runs(changes: Iterable[Change]) -> dict[int, Run]:
     return Run.objects.select_related("system").in_bulk(wanted)
 
 
-def _measured(change: Change, runs: Mapping[int, Run]) -> tuple[list[LoadLevel], float, float]:
-    """Load levels, warm-up and duration (s) of a change's runs; without levels: unknown."""
+def _measured(change: Change, runs: Mapping[int, Run]) -> list[tuple[_Load, list[LoadLevel]]]:
+    """How a change's runs were measured, each with its load levels: a missing result by every entry of its workload;
+    empty: unknown."""
     if change.slot and change.slot.campaign:
-        entry = change.slot.campaign.entries.filter(workload=change.workload).first()
-        return (list(entry.load_levels.all()), entry.warmup, entry.duration) if entry else ([], 0.0, 0.0)
+        taking_part = change.slot.campaign.entries.filter(workload=change.workload, jobs__system=change.system)
+        return [(_load(entry), list(entry.load_levels.all())) for entry in taking_part.distinct()]
     known = [runs[pk] for pk in (*change.runs_after[-1:], *change.runs_before[-1:]) if pk in runs]
     for run in known:
         if run.duration is not None and change.load_level:
-            return [change.load_level], run.warmup, run.duration
-    return [], 0.0, 0.0
+            return [(_Load(run.warmup, run.duration), [change.load_level])]
+    return []
+
+
+def _load(entry: Entry) -> _Load:
+    # Of a workload with a load of its own, which earlier plans let climb, there is nothing to end.
+    ends = entry.ends_when_refused and not loads_itself(entry.workload)
+    return _Load(entry.warmup, entry.duration, entry.pk, ends, entry.least_gain if ends else None)
 
 
 def _under_way(finding: Finding) -> int | None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.dispatch.models import Schedule, ScheduledRun
 from apps.dispatch.schedules import services
-from apps.regressions.findings import missing_results
+from apps.regressions.findings import missing_results, review
 from apps.regressions.findings.filters import matching, read
 from apps.regressions.models import Change, Finding, Note, Repetition
 from tests.dispatch.jobs.test_races import at_once
@@ -127,6 +127,37 @@ def test_a_repetition_of_the_finding_that_succeeds_makes_it_gone() -> None:
     end_jobs("succeeded")
     look(3 * HOUR)
     assert Finding.objects.get().state == "verify"
+
+
+TWO_LOADS = f"""{PLAN}
+  - tool: sysbench_oltp
+    parameters: {{test: oltp_read_only, tables: 2, table_size: 1000}}
+    climb: {{from: 2, to: 64, factor: 4, least_gain: 0.1}}
+    duration: 3
+    systems: [a]
+"""
+
+
+def test_every_load_of_a_workload_that_is_missing_is_measured_again_as_it_was() -> None:
+    begun(a_schedule(plan=TWO_LOADS))
+    end_jobs("failed", system__slug="a", reason="disk full")
+    end_jobs("succeeded")
+    look(HOUR)
+    finding = Finding.objects.get()
+    campaign = review.repeat(finding_id=finding.pk, by=a_user())
+    listed, ramp = campaign.entries.all()
+    assert [level.threads for level in listed.load_levels.all()] == [1, 4]
+    assert (listed.ends_when_refused, listed.duration) == (False, 10)
+    assert [level.threads for level in ramp.load_levels.all()] == [2, 8, 32, 64]
+    assert (ramp.ends_when_refused, ramp.least_gain, ramp.duration) == (True, 0.1, 3)
+    end_jobs("succeeded", entry=listed)
+    look(2 * HOUR)
+    finding.refresh_from_db()
+    assert finding.state == "new", "the ramp is still missing"
+    end_jobs("succeeded")
+    look(3 * HOUR)
+    finding.refresh_from_db()
+    assert finding.state == "verify"
 
 
 def test_missing_again_adds_no_twin_and_opens_no_acceptance() -> None:
