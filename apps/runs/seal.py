@@ -5,8 +5,6 @@ leaves the run unchanged, and two concurrent seals have the effect of one. A sea
 from its stored samples and the tool's output.
 """
 
-import io
-import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -21,8 +19,9 @@ from django.utils import timezone
 from apps.catalog.api import InvalidField, metrics_for, name_metrics, state_metrics
 from apps.catalog.models import Metric
 from apps.core import binary_cursor
+from apps.core.text import and_list
 from apps.runs import tool_output
-from apps.runs.ingest import batch_digests, streams
+from apps.runs.ingest import batch_archive, batch_digests, streams
 from apps.runs.ingest.clean_text import printable
 from apps.runs.ingest.prometheus import files as prometheus
 from apps.runs.ingest.seal_queue import count_attempt, pending
@@ -85,19 +84,18 @@ class _Gathered:
 
 
 def seal(*, run_id: int) -> bool:
-    """True: the run is sealed, now or before. False: it has not ended, or batches or artifacts are missing.
+    """True: the run is sealed, now or before. False: it has not ended, or batches or artifacts are missing. After
+    seal_queue.WAITS_AT_MOST it is sealed without them, as a failure.
 
     Raises Run.DoesNotExist, artifacts.DamagedArtifact, StoredDifferently; the run is then unchanged.
     """
     run = Run.objects.select_related("workload").get(pk=run_id)
-    if run.state == Run.State.SEALED:
-        return True
     if run.state == Run.State.OPEN:
         return False
-    if not count_attempt(run):
+    if run.state == Run.State.SEALED or not count_attempt(run):
         return True
     waiting = pending(run)
-    if waiting is None or not waiting.has_all:
+    if waiting is None or not (waiting.has_all or waiting.is_over):
         return False
     streams.close(run)
     gathered = _gather(run, _from_batches)
@@ -105,6 +103,8 @@ def seal(*, run_id: int) -> bool:
         run = Run.objects.select_for_update().get(pk=run_id)
         if run.state == Run.State.SEALED:
             return True
+        if waiting.missing and waiting.missing != getattr(pending(run), "missing", ()):
+            return False  # more arrived meanwhile, and may not be part of what was gathered
         run.told = {
             "outcome": run.outcome,
             "reason": run.reason,
@@ -112,6 +112,7 @@ def seal(*, run_id: int) -> bool:
             "measured_to": run.measured_to,
             "offset": gathered.offset,
             "batches": batch_digests.of_run(run),
+            "missing": and_list(waiting.missing),
         }
         if gathered.problem:
             _keep(run, RAW_BATCHES, _raw(run))
@@ -237,8 +238,8 @@ def _from_blocks(run: Run, parsed: Output) -> tuple[DecodedSamples, SetAside]:
 
 def _from_raw(archive: bytes) -> tuple[DecodedSamples, SetAside]:
     """As by _from_batches, of the batches of a run that could not be read once."""
-    found = decoded(partial(kept, archive))
-    payloads = dict(kept(archive)) if found.unread else {}
+    found = decoded(partial(batch_archive.unpacked, archive))
+    payloads = dict(batch_archive.unpacked(archive)) if found.unread else {}
     unread = [(f"{batch.sequence:06}", payloads[batch.sequence]) for batch in found.unread]
     return replace(found, events=[*found.events, *map(_lost, found.unread)]), unread
 
@@ -279,9 +280,11 @@ def _write(run: Run, gathered: _Gathered) -> None:
 
 
 def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
-    """Outcome and reason: a success without totals or with unreadable samples becomes a failure."""
+    """Outcome and reason: a success without totals, or with missing or unreadable samples, becomes a failure."""
     problems = [run.reason] if run.reason else []
     succeeded = run.outcome == Run.Outcome.SUCCEEDED
+    if missing := run.told.get("missing"):
+        problems.append(f"{missing} never arrived")
     # The reason of an imported run may contain it already.
     if gathered.problem and gathered.problem not in run.reason:
         problems.append(gathered.problem)
@@ -372,13 +375,7 @@ def _raw(run: Run) -> Iterator[tuple[str, bytes]]:
 
 def _keep(run: Run, artifact: str, batches: Iterable[tuple[str, bytes]]) -> None:
     """Keeps batches as received, in an artifact."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, payload in batches:
-            entry = tarfile.TarInfo(f"{name}.ndjson.gz")
-            entry.size = len(payload)
-            archive.addfile(entry, io.BytesIO(payload))
-    content = buffer.getvalue()
+    content = batch_archive.packed(batches)
     Artifact.objects.create(
         run=run,
         name=artifact,
@@ -386,12 +383,3 @@ def _keep(run: Run, artifact: str, batches: Iterable[tuple[str, bytes]]) -> None
         size=len(content),
         media_type="application/x-tar",
     )
-
-
-def kept(archive: bytes) -> Iterator[tuple[int, bytes]]:
-    """Sequence and content of the batches in a run's RAW_BATCHES, in order, without those of samplers."""
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        for member in tar:
-            content = None if "/" in member.name else tar.extractfile(member)
-            if content is not None:
-                yield int(member.name.partition(".")[0]), content.read()

@@ -158,6 +158,13 @@ def test_a_fault_turns_its_check(
     assert report(now=timezone.now())[0].verdict is not OK
 
 
+def test_the_row_of_unsealed_runs_counts_those_that_are_late() -> None:
+    for _ in range(3):
+        late_seal(None)
+    a_run(state="ended", sealed_at=None, ended_at=timezone.now())
+    assert row("seals").advice.startswith("3 runs ended over 15 minutes ago.")
+
+
 def test_old_faults_are_no_faults(settings: Any) -> None:
     now = timezone.now()
     a_job(state="failed", finished_at=now - 2 * DAY)

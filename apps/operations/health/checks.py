@@ -33,8 +33,8 @@ LITTLE_ROOM = 4
 STORE_ANSWERS_WITHIN = timedelta(seconds=3)
 # A queued job may wait for others on its system; one that no agent takes is noticed earlier.
 JOB_WAITS_LONG, JOB_WAITS_ALONE = DAY, timedelta(minutes=10)
-# A seal takes seconds, and waits for late batches and samplers up to minutes.
-SEAL_IS_LATE, SEAL_IS_LOST = timedelta(minutes=15), DAY
+# A seal takes seconds, and waits for samplers up to minutes; for what is missing a day, and its next attempt.
+SEAL_IS_LATE, SEAL_IS_LOST = timedelta(minutes=15), timedelta(hours=26)
 BACKUP_IS_OLD, BACKUP_IS_TOO_OLD = WEEK, timedelta(days=30)
 NAMES_SHOWN = 5
 NO_FILE = "none"  # asked for while there is none
@@ -123,14 +123,20 @@ def queue(now: datetime) -> Reading:
 
 def seals(now: datetime) -> Reading:
     """Time since the end of the run that has waited longest for its seal."""
-    oldest = Run.objects.filter(state=Run.State.ENDED).order_by("ended_at").values_list("pk", "ended_at").first()
-    if oldest is None or oldest[1] is None:
+    ended = Run.objects.filter(state=Run.State.ENDED).order_by("ended_at").values_list("pk", "ended_at")
+    waiting = [(pk, now - ended_at) for pk, ended_at in ended if ended_at is not None]
+    if not waiting:
         return HealthVerdict.OK, None, ""
-    age = now - oldest[1]
+    oldest, age = waiting[0]
     if age <= SEAL_IS_LATE:
         return HealthVerdict.OK, age.total_seconds(), ""
     verdict = HealthVerdict.WRONG if age > SEAL_IS_LOST else HealthVerdict.WARNING
-    return verdict, age.total_seconds(), f"See on the page of run {oldest[0]} what is missing; else the worker's log."
+    late = sum(each > SEAL_IS_LATE for _, each in waiting)
+    advice = (
+        f"{counted(late, 'run')} ended over {SEAL_IS_LATE.seconds // 60} minutes ago. "
+        f"See on the page of run {oldest} what is missing; else the worker's log."
+    )
+    return verdict, age.total_seconds(), advice
 
 
 def agents(now: datetime) -> Reading:

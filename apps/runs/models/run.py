@@ -65,7 +65,7 @@ class Run(models.Model):
     # Version of the rules that sealed the run; `reseal` applies the current ones to older runs.
     derivation = models.PositiveSmallIntegerField(default=0)
     # The run's end as reported, before the seal's verdict: {"outcome", "reason", "measured_from", "measured_to"}; the
-    # "offset" of the load tool's clock; the digest of its "batches", which the seal deletes.
+    # "offset" of the load tool's clock; the digest of its "batches", which the seal deletes; what was "missing" then.
     told = models.JSONField(default=dict, blank=True)
     warmup = models.FloatField("planned warm-up, s", default=0)
     duration = models.FloatField("planned length of the measured phase, s", null=True, blank=True)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.current_user import may_write
 from apps.comparison.pure import tones
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import and_list
 from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
 from apps.runs.pure import CLIENT, OWN_METRICS, TimelineEntry, timeline
@@ -186,13 +187,7 @@ def latest(run_id: int) -> list[LatestValue]:
 
 def missing(pending: SealWait) -> str:
     """Missing uploads, as “2 of 7 batches and sysbench.txt”; empty: nothing is missing."""
-    things = []
-    if pending.missing_batches:
-        noun = "batch" if pending.batches == 1 else "batches"
-        things.append(f"{pending.missing_batches:,} of {pending.batches:,} {noun}")
-    things += pending.missing_artifacts
-    things += [f"what {agent} sampled" for agent in pending.samplers]
-    return ", ".join(things[:-1]) + " and " + things[-1] if len(things) > 1 else "".join(things)
+    return and_list([*pending.missing, *(f"what {agent} sampled" for agent in pending.samplers)])
 
 
 def counters_of(index: Sequence[SeriesInfo]) -> Counters:

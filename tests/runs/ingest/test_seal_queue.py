@@ -1,6 +1,7 @@
 """Ended runs that are not sealed: when they are tried again, and what they are said to wait for."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
@@ -8,9 +9,9 @@ from django.utils import timezone
 
 from apps.runs import queries, seal
 from apps.runs.ingest import accept, seal_queue
-from apps.runs.models import Artifact, Run
+from apps.runs.models import Artifact, Batch, Run
 from apps.runs.storage import artifacts, blocks
-from tests.runs.uploads import OUTPUT, Upload, an_open_run, an_upload
+from tests.runs.uploads import OUTPUT, Upload, an_open_run, an_upload, samples
 from tests.support.builders import START, a_run
 
 pytestmark = pytest.mark.django_db
@@ -137,3 +138,82 @@ def test_what_a_run_waits_for_is_reported_until_it_is_sealed() -> None:
     assert waiting.has_all
     assert accept.seal(run_id=upload.run.pk)
     assert queries.load_run(upload.run.pk).pending is None
+
+
+def let_pass(monkeypatch: pytest.MonkeyPatch, time: timedelta) -> None:
+    later = timezone.now() + time
+    monkeypatch.setattr(timezone, "now", lambda: later)
+
+
+@pytest.mark.parametrize("reported", ["succeeded", "cancelled"])
+def test_a_run_whose_data_never_arrived_is_sealed_after_a_day_without_it(
+    reported: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = an_upload()
+    upload.send_batch(0)
+    upload.send_output()
+    upload.end(outcome=reported)
+    let_pass(monkeypatch, timedelta(hours=23))
+    assert not accept.seal(run_id=upload.run.pk)
+    let_pass(monkeypatch, timedelta(hours=2))
+    assert accept.seal(run_id=upload.run.pk)
+    assert seal.reseal(run_id=upload.run.pk)
+    run = Run.objects.get()
+    expected = "failed" if reported == "succeeded" else "cancelled"
+    assert (run.state, run.outcome, run.reason) == ("sealed", expected, "2 of 3 batches never arrived")
+    assert len(samples("mysql.status.Threads_running").values) == 10
+
+
+def test_a_file_that_never_arrived_is_named_in_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = an_upload()
+    for sequence in range(3):
+        upload.send_batch(sequence)
+    upload.end()
+    let_pass(monkeypatch, timedelta(hours=25))
+    assert accept.seal(run_id=upload.run.pk)
+    run = Run.objects.get()
+    assert (run.outcome, run.reason.partition(";")[0]) == ("failed", "sysbench.txt never arrived")
+
+
+def test_a_run_waits_on_while_its_data_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = an_upload()
+    upload.end()
+    for piece in (0, 1):
+        let_pass(monkeypatch, timedelta(hours=23))
+        upload.send_batch(piece)
+        assert not accept.seal(run_id=upload.run.pk)
+
+
+def test_an_end_stated_by_a_clock_that_is_ahead_delays_no_seal(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = an_upload()
+    upload.end(ended_at=(timezone.now() + timedelta(days=300)).isoformat())
+    let_pass(monkeypatch, timedelta(hours=25))
+    assert accept.seal(run_id=upload.run.pk)
+
+
+def test_a_batch_that_arrives_during_the_late_seal_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = an_upload()
+    upload.send_batch(0)
+    upload.end()
+    let_pass(monkeypatch, timedelta(hours=25))
+    gather = seal._gather
+
+    def and_one_arrives(*arguments: Any) -> Any:
+        found = gather(*arguments)
+        upload.send_batch(1)
+        return found
+
+    monkeypatch.setattr(seal, "_gather", and_one_arrives)
+    assert not accept.seal(run_id=upload.run.pk)
+    assert Batch.objects.count() == 2
+
+
+def test_what_arrives_after_a_late_seal_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = an_upload()
+    upload.send_output()
+    upload.end()
+    let_pass(monkeypatch, timedelta(hours=25))
+    assert accept.seal(run_id=upload.run.pk)
+    assert not upload.send_batch(0)
+    upload.end()  # once more, since its answer was lost
+    assert Run.objects.get().outcome == "failed"
