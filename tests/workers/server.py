@@ -62,6 +62,7 @@ class FakeServer:
         self.runs: dict[str, SeenRun] = {}
         self.cancel = False
         self.retry_after = ""  # of the answers that `script` gives
+        self.refusal = "application/problem+json"  # media type of answers from 400 on
         self.script: Callable[[str, str], int | None] = lambda _method, _path: None
         self._lock = threading.Lock()
         self._http: ThreadingHTTPServer | None = None
@@ -88,6 +89,7 @@ class FakeServer:
                 status, answer = server.answer(self.command, self.path, dict(self.headers), body)
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(answer)))
+                self.send_header("Content-Type", server.refusal if status >= 400 else "application/json")
                 if server.retry_after and status >= 400:
                     self.send_header("Retry-After", server.retry_after)
                 self.end_headers()

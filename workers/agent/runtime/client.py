@@ -4,7 +4,7 @@ import enum
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 import msgspec
@@ -15,6 +15,8 @@ from workers.protocol import versions, wire
 T = TypeVar("T")
 TIMEOUT = httpx.Timeout(30, connect=5)
 LOST = frozenset({409, 410})
+# Of the server's refusals. A proxy before it answers 404 while the server restarts, or 413 by a limit of its own.
+PROBLEM = "application/problem+json"
 # s that a Retry-After is obeyed; a renewal's is shorter than the lease, which would be lost otherwise.
 LONGEST_WAIT, RENEWAL_WAIT = 300.0, 20.0
 
@@ -40,17 +42,26 @@ class MessageFate(enum.Enum):
     RETRY = "retry"
     UNAUTHORIZED = "unauthorized"  # kept and retried: a token can be corrected
     REFUSED = "refused"
+    FOREIGN = "foreign"  # kept and retried: refused by another than the server
 
 
-def verdict(status: int | None) -> MessageFate:
-    """None: no answer came, so the server may never have seen it."""
+class SentMessage(NamedTuple):
+    """How a spooled message was answered. `status` None: not at all; `text`: for a log or a reason."""
+
+    status: int | None
+    text: str
+    fate: MessageFate
+
+
+def verdict(status: int | None, media_type: str = "") -> MessageFate:
+    """`status` None: no answer came, so the server may never have seen it. `media_type`: of the answer."""
     if status is not None and 200 <= status < 300:
         return MessageFate.STORED
     if status in (401, 403):
         return MessageFate.UNAUTHORIZED
     if status is None or status in (408, 425, 429) or not 400 <= status < 500:
         return MessageFate.RETRY
-    return MessageFate.REFUSED
+    return MessageFate.REFUSED if media_type.partition(";")[0].strip().lower() == PROBLEM else MessageFate.FOREIGN
 
 
 class ServerClient:
@@ -103,13 +114,12 @@ class ServerClient:
             return False, f"{type(error).__name__}: {error}"
         return answer.is_success, answer_text(answer)
 
-    def send(self, message: SpoolMessage) -> tuple[int | None, str]:
-        """Status (None: no answer) and the server's text, for a log or a reason."""
+    def send(self, message: SpoolMessage) -> SentMessage:
         try:
             answer = self._request(message.method, message.path, message.body, message.headers)
         except httpx.HTTPError as error:
-            return None, f"{type(error).__name__}: {error}"
-        return answer.status_code, answer_text(answer)
+            return SentMessage(None, f"{type(error).__name__}: {error}", verdict(None))
+        return SentMessage(answer.status_code, answer_text(answer), _verdict_of(answer))
 
     def _ask(self, method: str, path: str, message: Any, *, longest_wait: float = LONGEST_WAIT) -> httpx.Response:
         """Raises Unreachable, LeaseGone, Rejected."""
@@ -118,12 +128,13 @@ class ServerClient:
             answer = self._request(method, path, body, {"Content-Type": "application/json"}, longest_wait=longest_wait)
         except httpx.HTTPError as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
-        if answer.status_code in LOST:
+        fate = _verdict_of(answer)
+        if fate is MessageFate.REFUSED and answer.status_code in LOST:
             raise LeaseGone(answer_text(answer))
-        match verdict(answer.status_code):
+        match fate:
             case MessageFate.STORED:
                 return answer
-            case MessageFate.RETRY:
+            case MessageFate.RETRY | MessageFate.FOREIGN:
                 raise Unreachable(answer_text(answer))
             case _:
                 raise Rejected(answer_text(answer))
@@ -139,7 +150,7 @@ class ServerClient:
         answer = http.request(method, path, content=body, headers=headers)
         with self._lock:
             self._not_before.pop(path, None)
-            if verdict(answer.status_code) is MessageFate.RETRY and (wait := _retry_after(answer)):
+            if _verdict_of(answer) is MessageFate.RETRY and (wait := _retry_after(answer)):
                 self._not_before[path] = self._clock() + min(wait, longest_wait)
         return answer
 
@@ -147,6 +158,10 @@ class ServerClient:
     def _connection(url: str, token: str) -> httpx.Client:
         headers = {"Authorization": f"Agent {token}", "Accept": "application/json", **versions.stated()}
         return httpx.Client(base_url=f"{url}/api/v1/", headers=headers, timeout=TIMEOUT)
+
+
+def _verdict_of(answer: httpx.Response) -> MessageFate:
+    return verdict(answer.status_code, answer.headers.get("content-type", ""))
 
 
 def _retry_after(answer: httpx.Response) -> float:

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workers.agent.runtime.client import MessageFate, ServerClient, verdict
+from workers.agent.runtime.client import MessageFate, ServerClient
 from workers.agent.runtime.spool import Corrupt, Spool, SpoolEntry
 
 log = logging.getLogger("splashboard.agent.upload")
 LONGEST_PAUSE = 10.0  # s
 FIRST_PAUSE = 0.5  # s
+# Failures after which the pause is the longest.
+MANY = 6
 
 
 def pause_after(failures: int, chance: float) -> float:
@@ -74,26 +76,29 @@ class Uploader:
         except Corrupt as problem:
             self._quarantine(entry, f"corrupt: {problem}")
             return True
-        status, answer = self._client.send(message)
-        match verdict(status):
+        sent = self._client.send(message)
+        match sent.fate:
             case MessageFate.STORED:
                 self._trouble.pop(entry.group, None)
                 self._spool.delete(entry)
                 return True
             case MessageFate.REFUSED:
                 self._trouble.pop(entry.group, None)
-                self._quarantine(entry, f"{message.method} {message.path}: {answer}")
+                self._quarantine(entry, f"{message.method} {message.path}: {sent.text}")
                 return True
+            case MessageFate.FOREIGN:
+                self._postpone(entry, f"{sent.text} (not Splashboard's answer: a proxy's?)", at_least=MANY)
+                return False
             case MessageFate.UNAUTHORIZED:
-                log.error("the server does not accept this agent's token (%s); give it a valid one", answer)
-        self._postpone(entry, answer)
+                log.error("the server does not accept this agent's token (%s); give it a valid one", sent.text)
+        self._postpone(entry, sent.text)
         return False
 
-    def _postpone(self, entry: SpoolEntry, why: str) -> None:
+    def _postpone(self, entry: SpoolEntry, why: str, *, at_least: int = 1) -> None:
         before = self._trouble.get(entry.group)
-        failures = before.failures + 1 if before else 1
+        failures = max(at_least, before.failures + 1 if before else 1)
         pause = pause_after(failures, random.random())  # noqa: S311  (spreads load, guards nothing)
-        if failures == 1:
+        if before is None:
             log.warning("upload of %s waits: %s", entry.file.name, why)
         self._trouble[entry.group] = _Failures(failures, time.monotonic() + pause)
 

@@ -5,6 +5,7 @@ import pytest
 
 from tests.support.waiting import eventually
 from tests.workers.server import FakeServer
+from workers.agent.runtime import uploader
 from workers.agent.runtime.client import MessageFate, ServerClient, verdict
 from workers.agent.runtime.spool import Spool, SpoolEntry, SpoolMessage
 from workers.agent.runtime.uploader import LONGEST_PAUSE, Uploader, pause_after
@@ -95,6 +96,34 @@ def test_a_refused_message_is_set_aside_with_the_reason_and_the_next_one_goes(
     assert kept.with_name(kept.name + ".reason").read_text() == reason
 
 
+@pytest.mark.parametrize("status", [400, 404, 409, 413])
+@pytest.mark.parametrize("media_type", ["text/html", "text/plain; charset=utf-8", "application/json"])
+def test_what_a_proxy_refuses_is_kept_and_sent_again(
+    uploading: Uploading,
+    server: FakeServer,
+    status: int,
+    media_type: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(uploader, "LONGEST_PAUSE", 0.01)
+    server.refusal = media_type
+    scripted(server, {"g": [status, status]})
+    uploading.put(b"x")
+    uploading.drained()
+    assert [(r.status, r.body) for r in server.received] == [(status, b"x")] * 2 + [(200, b"x")]
+    assert not uploading.refused
+    assert any(f"{status} scripted (not Splashboard's answer" in r.message for r in caplog.records)
+
+
+def test_what_a_proxy_refuses_waits_the_longest_pause_at_once(uploading: Uploading, server: FakeServer) -> None:
+    server.refusal = "text/html"
+    scripted(server, {"g": [413] * 1000})
+    uploading.put(b"x")
+    eventually(lambda: uploading.uploader._trouble, what="the upload was refused")
+    assert pause_after(uploading.uploader._trouble["g"].failures, 0.999) > LONGEST_PAUSE - 1
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_token_that_is_not_accepted_loses_nothing_and_is_said_aloud(
     uploading: Uploading, server: FakeServer, status: int, caplog: pytest.LogCaptureFixture
@@ -148,25 +177,30 @@ def test_pauses_grow_to_at_most_ten_seconds_and_differ_between_agents() -> None:
     assert pause_after(1, 0.0) > 0
 
 
+PROBLEM = "application/problem+json"
+
+
 @pytest.mark.parametrize(
-    ("status", "expected"),
+    ("status", "media_type", "expected"),
     [
-        (None, MessageFate.RETRY),
-        (200, MessageFate.STORED),
-        (201, MessageFate.STORED),
-        (204, MessageFate.STORED),
-        (301, MessageFate.RETRY),
-        (400, MessageFate.REFUSED),
-        (401, MessageFate.UNAUTHORIZED),
-        (403, MessageFate.UNAUTHORIZED),
-        (404, MessageFate.REFUSED),
-        (408, MessageFate.RETRY),
-        (409, MessageFate.REFUSED),
-        (425, MessageFate.RETRY),
-        (429, MessageFate.RETRY),
-        (500, MessageFate.RETRY),
-        (599, MessageFate.RETRY),
+        (None, "", MessageFate.RETRY),
+        (200, "application/json", MessageFate.STORED),
+        (201, "application/json", MessageFate.STORED),
+        (204, "", MessageFate.STORED),
+        (301, "text/html", MessageFate.RETRY),
+        (400, PROBLEM, MessageFate.REFUSED),
+        (400, "text/html", MessageFate.FOREIGN),
+        (401, PROBLEM, MessageFate.UNAUTHORIZED),
+        (403, "text/html", MessageFate.UNAUTHORIZED),
+        (404, "Application/Problem+JSON; charset=utf-8", MessageFate.REFUSED),
+        (404, "", MessageFate.FOREIGN),
+        (408, PROBLEM, MessageFate.RETRY),
+        (409, PROBLEM, MessageFate.REFUSED),
+        (425, PROBLEM, MessageFate.RETRY),
+        (429, PROBLEM, MessageFate.RETRY),
+        (500, PROBLEM, MessageFate.RETRY),
+        (599, "", MessageFate.RETRY),
     ],
 )
-def test_one_table_says_what_an_answer_means(status: int | None, expected: MessageFate) -> None:
-    assert verdict(status) is expected
+def test_one_table_says_what_an_answer_means(status: int | None, media_type: str, expected: MessageFate) -> None:
+    assert verdict(status, media_type) is expected
