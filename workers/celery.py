@@ -30,6 +30,7 @@ LOOK_EVERY = 15.0  # s
 LOOK_AGAIN_EVERY = 600.0  # s
 FOLLOW_EVERY = 60.0  # s
 LOOK_FOR_MISSING_EVERY = 60.0  # s
+CLEAN_EVERY = 3600.0  # s
 
 # A tick is obsolete once the next is due: without `expires`, ticks would pile up while no worker runs.
 app.conf.beat_schedule = {
@@ -49,6 +50,7 @@ app.conf.beat_schedule = {
         "follow_rest": FOLLOW_EVERY,
         "start_due": START_DUE_EVERY,
         "look_for_missing": LOOK_FOR_MISSING_EVERY,
+        "remove_leftovers": CLEAN_EVERY,
     }.items()
 }
 

@@ -20,7 +20,7 @@ from apps.notifications import collect, deliver
 from apps.regressions.api import early_stop, missing_results, trend_follow
 from apps.regressions.api import look as regressions
 from apps.rig import api as rig
-from apps.runs.api import accept, seal_queue
+from apps.runs.api import accept, deletion, seal_queue
 from apps.runs.api import archive as archives
 from apps.use_method.api import panels
 from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, LOOK_EVERY, NOTIFY_EVERY, SWEEP_EVERY, app
@@ -196,6 +196,12 @@ def archive_run(run_id: int) -> bool:
 @app.task(reject_on_worker_lost=False)
 def move_samples(run_id: int) -> bool:
     return archives.move(run_id=run_id, now=timezone.now())
+
+
+@app.task
+def remove_leftovers() -> int:
+    """Number of files removed that no run has."""
+    return deletion.remove_leftovers(now=timezone.now())
 
 
 @app.task

@@ -190,14 +190,14 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
         "media_type",
         "must be a media type of at most 80 characters, for example text/plain",
     )
-    with transaction.atomic():
+    with storage_artifacts.atomic() as keep:
         quota.charge(len(content))
-        storage_artifacts.keep(content)
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         run.state = locked.state
         known = Artifact.objects.filter(run=run, name=name).values_list("sha256", flat=True).first()
         if known is not None:
             _require(known == sha256, "sha256", f"artifact {name} of run {run.uid} is stored with other content")
+            keep(content)  # it may be missing, or half-written
             return False
         _require(run.state != Run.State.SEALED, "name", f"run {run.uid} is complete and accepts no further artifact")
         announced = {entry["name"]: entry["sha256"] for entry in locked.artifacts_expected}
@@ -209,6 +209,7 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
         _require(has_room, "name", full)
         contradicts = name in announced and announced[name] != sha256
         _require(not contradicts, "sha256", f"the end of run {run.uid} announced {name} with other content")
+        keep(content)
         Artifact.objects.create(run=run, name=name, sha256=sha256, size=len(content), media_type=media_type)
         if run.state == Run.State.ENDED:
             seal_queue.begin_again(run)

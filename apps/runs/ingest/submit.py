@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
-from django.db import connection, transaction
+from django.db import connection
 
 from apps.catalog.api import InvalidField, metrics_for, state_metrics, workload_for
 from apps.catalog.models import LoadLevel, Metric, System, Workload
@@ -233,9 +233,9 @@ def submit(
     else:
         warmup = output_checks.check_foreign(submitted, workload=workload, load_level=load_level, warmup=warmup)
     start, end = submitted.output.measured or (0.0, 0.0)
-    with transaction.atomic():
+    hashes = {name: wire.checksum(content) for name, content in files.items()}
+    with artifacts.atomic() as keep:
         quota.charge(sum(map(len, [*files.values(), *samples])))
-        hashes = {name: artifacts.keep(content) for name, content in files.items()}
         run = open_run(
             uid=uid,
             system=system,
@@ -268,6 +268,7 @@ def submit(
             )
             field = {chosen.artifact: "output", formats.MAPPING: "mapping"}.get(name, "series")
             _require(held.sha256 == hashes[name], field, f"run {run.uid} was submitted with other {field}")
+            keep(content)
         if created:
             Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)), session=session)
             record(Action.RUN_SUBMIT, f"run {run.pk} of {system.slug}", after=f"{outcome}, {chosen.title}")
@@ -303,25 +304,24 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
         chosen.read(content)
     except formats.NotThisFormat as error:
         raise Refused("file", f"is not an output of {chosen.title}: {error}") from error
-    with transaction.atomic():
+    sha256 = wire.checksum(content)
+    with artifacts.atomic() as keep:
         quota.charge(len(content))
-        sha256 = artifacts.keep(content)
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         _require(locked.state == Run.State.SEALED, "run", f"run {run.pk} is not complete yet: attach it afterwards")
         held = [one for one in locked.artifacts.all() if formats.of_artifact(one.name) is chosen]
         same = next((one for one in held if one.sha256 == sha256), None)
         if same is not None:
+            keep(content)  # it may be missing, or half-written
             return same, False
-        _require(
-            len(held) < limits.ATTACHED_FILES,
-            "file",
-            f"exceeds the limit: a run holds {limits.ATTACHED_FILES} of {chosen.title}",
-        )
+        most = limits.ATTACHED_FILES
+        _require(len(held) < most, "file", f"exceeds the limit: a run holds {most} of {chosen.title}")
         number = f".{len(held) + 1}" if held else ""
         # A run is archived as a whole: one more file means archiving it again, which needs the samples.
         moved = Block.objects.filter(run=locked, data=None).exists()
         _require(not moved, "run", f"the samples of run {run.pk} are in the archive only: fetch them first")
         ArchivedRun.objects.filter(run=locked).delete()
+        keep(content)
         made = Artifact.objects.create(
             run=locked,
             name=f"{chosen.name}{number}.{chosen.extension}",

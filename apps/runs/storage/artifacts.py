@@ -1,10 +1,13 @@
 """Raw files of runs in object storage (Django's default storage), under their SHA-256: `ab/abcdef…`."""
 
 import errno
+import logging
 import os
 import pwd
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.core.files.base import ContentFile, File
@@ -14,6 +17,8 @@ from django.db import connection, transaction
 from apps.core.server import space
 from apps.runs.models import Artifact
 from workers.protocol.wire import checksum
+
+log = logging.getLogger(__name__)
 
 
 class DamagedArtifact(Exception):
@@ -28,6 +33,7 @@ class StoreClosed(Exception):
         super().__init__(f"{folder} belongs to another user than the server's: chown -R {_account()} {folder}")
 
 
+NAME = re.compile(r"[0-9a-f]{64}")
 # Of folders of other users, and of a disk that was mounted to be read.
 CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -40,7 +46,7 @@ def keep(content: bytes) -> str:
     """Stores `content` durably, once; returns its SHA-256. Raises StoreClosed; OSError, for example when the disk is
     full.
 
-    Call it in the transaction that inserts its row: until its end no clean-up removes the file.
+    Call it in the transaction that inserts its row, best one of `atomic`: until its end no clean-up removes the file.
     """
     sha256 = checksum(content)
     path = path_of(sha256)
@@ -52,6 +58,26 @@ def keep(content: bytes) -> str:
         default_storage.save(path, ContentFile(content))
         _sync(path)
     return sha256
+
+
+@contextmanager
+def atomic() -> Iterator[Callable[[bytes], str]]:
+    """A transaction and its `keep`. If it fails, the files that it stored are removed, unless a run has them."""
+    stored: list[str] = []
+
+    def keep_here(content: bytes) -> str:
+        stored.append(checksum(content))  # before: a write that fails may leave a part
+        return keep(content)
+
+    try:
+        with transaction.atomic():
+            yield keep_here
+    except Exception:
+        try:
+            remove_unused(stored)
+        except Exception:
+            log.exception("files of a refused upload are left in storage; deletion.remove_leftovers removes them")
+        raise
 
 
 def is_stored(sha256: str) -> bool:
@@ -81,6 +107,23 @@ def remove_unused(hashes: Iterable[str]) -> int:
                 default_storage.delete(path_of(sha256))
                 removed += 1
     return removed
+
+
+def stored_in(folder: str) -> list[str]:
+    """The SHA-256 of each file whose SHA-256 begins with `folder`, two hexadecimal digits."""
+    try:
+        _, names = default_storage.listdir(folder)
+    except FileNotFoundError:
+        return []
+    return [name for name in names if NAME.fullmatch(name) and name.startswith(folder)]
+
+
+def age(sha256: str, *, now: datetime) -> timedelta:
+    """Time since the file was stored, by the store's clock; 0: it is gone."""
+    try:
+        return now - default_storage.get_modified_time(path_of(sha256))
+    except FileNotFoundError:
+        return timedelta()
 
 
 def open_artifact(artifact: Artifact) -> "File[bytes]":

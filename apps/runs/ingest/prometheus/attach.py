@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from django.db import transaction
-
 from apps.catalog.api import InvalidField
 from apps.core import limits
 from apps.core.audit.api import Action, record
@@ -18,6 +16,7 @@ from apps.runs.quality import check
 from apps.runs.seal import reseal_alone
 from apps.runs.storage import artifacts, blocks
 from workers.protocol.secrets import first_secret
+from workers.protocol.wire import checksum
 
 
 @dataclass(frozen=True)
@@ -60,15 +59,16 @@ def attach(*, run: Run, content: bytes) -> AttachedSeries:
     shown = [sent.source, *(text for series in sent.series for text in series.labels.values())]
     if first_secret("\n".join(shown).encode()) is not None:
         raise Invalid([FieldProblem("file", "a label shows what may be a password", "leave it out with --match")])
-    with transaction.atomic():
+    sha256 = checksum(content)
+    with artifacts.atomic() as keep:
         quota.charge(len(content))
-        sha256 = artifacts.keep(content)
         locked = Run.objects.select_related("system").select_for_update(no_key=True, of=("self",)).get(pk=run.pk)
         if locked.state != Run.State.SEALED:
             raise NotNow(f"run {run.pk} is not complete yet: attach its series afterwards")
         held = [one for one in locked.artifacts.all() if files.NAME.fullmatch(one.name)]
         same = next((one for one in held if one.sha256 == sha256), None)
         if same is not None:
+            keep(content)  # it may be missing, or half-written
             return AttachedSeries(run.pk, same.name, False, (), ("the same series were attached before",))
         if len(held) >= limits.ATTACHED_FILES:
             raise NotNow(f"run {run.pk} holds {limits.ATTACHED_FILES} files of series, as many as it may")
@@ -83,6 +83,7 @@ def attach(*, run: Run, content: bytes) -> AttachedSeries:
             raise Invalid([FieldProblem("file", error.message, "send fewer series with --match")]) from error
         if not any(each.mapped or each.own for each in laid.nodes):
             raise NotNow(f"run {run.pk} has all of these series: nothing is left to attach")
+        keep(content)
         made = Artifact.objects.create(
             run=locked,
             name=files.name_of(len(held) + 1),
