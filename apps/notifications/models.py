@@ -166,6 +166,7 @@ class Delivery(models.Model):
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["next_at"], condition=Q(sent_at=None, given_up_at=None), name="delivery_waiting"),
+            models.Index(fields=["given_up_at"], condition=~Q(given_up_at=None), name="delivery_given_up"),
         ]
 
     @property

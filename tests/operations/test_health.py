@@ -15,13 +15,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.core.server import restarts, space
+from apps.core.stores import store_at
 from apps.dispatch.models import Agent, Job
+from apps.notifications.models import Delivery
 from apps.operations.health import checks, services
 from apps.operations.health.report import CHECKS, report
 from apps.operations.health.values import HealthRow, HealthVerdict
 from apps.operations.models import Backup
 from apps.runs.api import UNREAD_BATCHES, artifacts
-from apps.runs.models import Artifact
+from apps.runs.models import ArchiveAttempt, Artifact
 from tests.support.builders import a_job, a_run, an_agent
 from tests.support.users import another_user
 from tests.support.waiting import LIMIT
@@ -109,6 +111,16 @@ def unread_batch(_: Any) -> None:
     artifact.save()
 
 
+def failing_archive(settings: Any) -> None:
+    settings.STORAGES = settings.STORAGES | {"archive": store_at(str(settings.VAR_DIR / "archive"))}
+    for attempts in (2, 3, 9):
+        ArchiveAttempt.objects.create(run=a_run(), attempts=attempts, due_at=timezone.now(), problem="the disk is full")
+
+
+def lost_delivery(_: Any) -> None:
+    Delivery.objects.create(content={}, attempts=8, given_up_at=timezone.now() - timedelta(hours=23))
+
+
 def old_backup(_: Any) -> None:
     Backup.objects.update(taken_at=timezone.now() - 8 * DAY)
 
@@ -141,6 +153,8 @@ def restarted_program(settings: Any) -> None:
         ("agents", silent_busy_agent, WRONG, 1),
         ("failures", failed_job, WARNING, 1),
         ("unread", unread_batch, WARNING, 1),
+        ("archive", failing_archive, WARNING, 2),
+        ("deliveries", lost_delivery, WARNING, 1),
         ("backup", old_backup, WARNING, 8 * 86400),
         ("backup", no_backup, WARNING, None),
         ("backup", damaged_backup, WRONG, 86400),
@@ -165,6 +179,12 @@ def test_the_row_of_unsealed_runs_counts_those_that_are_late() -> None:
     assert row("seals").advice.startswith("3 runs ended over 15 minutes ago.")
 
 
+def test_the_row_of_the_archive_says_why_a_run_is_not_archived(settings: Any) -> None:
+    failing_archive(settings)
+    run = ArchiveAttempt.objects.get(attempts=3).run
+    assert row("archive").advice == f"Run {run.pk}: the disk is full."
+
+
 def test_old_faults_are_no_faults(settings: Any) -> None:
     now = timezone.now()
     a_job(state="failed", finished_at=now - 2 * DAY)
@@ -172,6 +192,8 @@ def test_old_faults_are_no_faults(settings: Any) -> None:
     an_agent(last_seen_at=now - DAY, revoked_at=now)
     restarts.note(settings.VAR_DIR, restarts.Restart("web", (now - 2 * DAY).timestamp(), "hung"))
     a_run(state="ended", sealed_at=None, ended_at=now)
+    Delivery.objects.create(content={}, attempts=8, given_up_at=now - 2 * DAY)
+    ArchiveAttempt.objects.create(run=a_run(), attempts=9, due_at=now)  # of an archive that was taken away since
     assert {each.verdict for each in report(now=now)} == {OK}
 
 
@@ -224,6 +246,7 @@ def test_the_number_of_queries_does_not_grow() -> None:
         report(now=timezone.now())
     for fault in (silent_agent, silent_busy_agent, failed_job, unread_batch, late_seal, lonely_job, waiting_job):
         fault(None)
+    lost_delivery(None)
     with CaptureQueriesContext(connection) as many:
         assert {each.verdict for each in report(now=timezone.now())} != {OK}
     assert len(many) == len(few)

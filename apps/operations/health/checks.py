@@ -9,18 +9,19 @@ from datetime import datetime, timedelta
 import redis
 from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Window
 
 from apps.core.server import restarts, space
 from apps.core.text import and_list, counted
 from apps.core.units import format_bytes
 from apps.dispatch.api import AGENT_ALIVE_FOR
 from apps.dispatch.models import ACTIVE, Agent, Job
+from apps.notifications.models import Delivery
 from apps.operations.health import services
 from apps.operations.health.values import HealthVerdict
 from apps.operations.models import Backup
-from apps.runs.api import RAW_BATCHES, UNREAD_BATCHES, artifacts
-from apps.runs.models import Artifact, Run
+from apps.runs.api import RAW_BATCHES, UNREAD_BATCHES, archive, artifacts
+from apps.runs.models import ArchiveAttempt, Artifact, Run
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,8 @@ STORE_ANSWERS_WITHIN = timedelta(seconds=3)
 JOB_WAITS_LONG, JOB_WAITS_ALONE = DAY, timedelta(minutes=10)
 # A seal takes seconds, and waits for samplers up to minutes; for what is missing a day, and its next attempt.
 SEAL_IS_LATE, SEAL_IS_LOST = timedelta(minutes=15), timedelta(hours=26)
+# Attempts; the third is made about a minute after the first.
+ARCHIVE_FAILS = 3
 BACKUP_IS_OLD, BACKUP_IS_TOO_OLD = WEEK, timedelta(days=30)
 NAMES_SHOWN = 5
 NO_FILE = "none"  # asked for while there is none
@@ -166,6 +169,25 @@ def unread(now: datetime) -> Reading:
         return HealthVerdict.OK, 0, ""
     advice = f"Update their agents; the batches are kept as files of {_named([f'run {run}' for run in runs])}."
     return HealthVerdict.WARNING, len(runs), advice
+
+
+def archiving(_now: datetime) -> Reading:
+    """Runs that failed again and again to be archived."""
+    if archive.configured() is None:
+        return HealthVerdict.OK, None, ""
+    failing = ArchiveAttempt.objects.filter(attempts__gte=ARCHIVE_FAILS).annotate(number=Window(Count("pk")))
+    oldest = failing.order_by("run_id").values_list("run_id", "problem", "number").first()
+    if oldest is None:
+        return HealthVerdict.OK, 0, ""
+    run_id, problem, number = oldest
+    return HealthVerdict.WARNING, number, f"Run {run_id}: {problem or 'see the log of the worker'}."
+
+
+def deliveries(now: datetime) -> Reading:
+    given_up = Delivery.objects.filter(given_up_at__gte=now - DAY).count()
+    if not given_up:
+        return HealthVerdict.OK, 0, ""
+    return HealthVerdict.WARNING, given_up, "See the last answers on the page Notifications, and send them again there."
 
 
 def backup(now: datetime) -> Reading:
