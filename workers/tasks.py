@@ -195,7 +195,7 @@ def archive_run(run_id: int) -> bool:
 
 @app.task(reject_on_worker_lost=False)
 def move_samples(run_id: int) -> bool:
-    return archives.move(run_id=run_id, now=timezone.now())
+    return archives.attempt_move(run_id=run_id, now=timezone.now())
 
 
 @app.task

@@ -193,7 +193,8 @@ def test_old_faults_are_no_faults(settings: Any) -> None:
     restarts.note(settings.VAR_DIR, restarts.Restart("web", (now - 2 * DAY).timestamp(), "hung"))
     a_run(state="ended", sealed_at=None, ended_at=now)
     Delivery.objects.create(content={}, attempts=8, given_up_at=now - 2 * DAY)
-    ArchiveAttempt.objects.create(run=a_run(), attempts=9, due_at=now)  # of an archive that was taken away since
+    failing_archive(settings)
+    ArchiveAttempt.objects.update(due_at=now - DAY)  # of moves, which were switched off since
     assert {each.verdict for each in report(now=now)} == {OK}
 
 

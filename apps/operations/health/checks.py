@@ -36,8 +36,8 @@ STORE_ANSWERS_WITHIN = timedelta(seconds=3)
 JOB_WAITS_LONG, JOB_WAITS_ALONE = DAY, timedelta(minutes=10)
 # A seal takes seconds, and waits for samplers up to minutes; for what is missing a day, and its next attempt.
 SEAL_IS_LATE, SEAL_IS_LOST = timedelta(minutes=15), timedelta(hours=26)
-# Attempts; the third is made about a minute after the first.
-ARCHIVE_FAILS = 3
+# Attempts; the third is made about a minute after the first. What was not due for so long is not tried any more.
+ARCHIVE_FAILS, ARCHIVE_GAVE_UP = 3, timedelta(hours=2)
 BACKUP_IS_OLD, BACKUP_IS_TOO_OLD = WEEK, timedelta(days=30)
 NAMES_SHOWN = 5
 NO_FILE = "none"  # asked for while there is none
@@ -171,12 +171,13 @@ def unread(now: datetime) -> Reading:
     return HealthVerdict.WARNING, len(runs), advice
 
 
-def archiving(_now: datetime) -> Reading:
-    """Runs that failed again and again to be archived."""
+def archiving(now: datetime) -> Reading:
+    """Runs that failed again and again to be archived, or their samples to be moved there."""
     if archive.configured() is None:
         return HealthVerdict.OK, None, ""
-    failing = ArchiveAttempt.objects.filter(attempts__gte=ARCHIVE_FAILS).annotate(number=Window(Count("pk")))
-    oldest = failing.order_by("run_id").values_list("run_id", "problem", "number").first()
+    failing = ArchiveAttempt.objects.filter(attempts__gte=ARCHIVE_FAILS, due_at__gte=now - ARCHIVE_GAVE_UP)
+    numbered = failing.annotate(number=Window(Count("pk")))
+    oldest = numbered.order_by("run_id").values_list("run_id", "problem", "number").first()
     if oldest is None:
         return HealthVerdict.OK, 0, ""
     run_id, problem, number = oldest

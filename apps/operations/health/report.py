@@ -45,7 +45,7 @@ CHECKS = (
     HealthCheck("agents", "Silent agents", "count", checks.agents),
     HealthCheck("failures", "Failed jobs, 24 h", "count", checks.failures),
     HealthCheck("unread", "Runs with unreadable batches, 7 d", "count", checks.unread),
-    HealthCheck("archive", "Runs not archived after 3 attempts", "count", checks.archiving),
+    HealthCheck("archive", "Runs not archived or moved, 3 attempts", "count", checks.archiving),
     HealthCheck("deliveries", "Deliveries given up, 24 h", "count", checks.deliveries),
     HealthCheck("backup", "Age of the last backup", "s", checks.backup),
     HealthCheck("programs", "Restarted programs, 24 h", "count", checks.programs),

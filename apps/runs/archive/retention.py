@@ -38,25 +38,37 @@ def due(*, now: datetime, limit: int) -> list[int]:
 
 def attempt(*, run_id: int, now: datetime) -> bool:
     """Archives a run. A failure is stored with its reason and retried with exponential backoff."""
+    return _attempt(write.archive, "archived", run_id=run_id, now=now)
+
+
+def attempt_move(*, run_id: int, now: datetime) -> bool:
+    """As `attempt`, of a move."""
+    return _attempt(move, "moved to the archive", run_id=run_id, now=now)
+
+
+def _attempt(act: Callable[..., bool], done: str, *, run_id: int, now: datetime) -> bool:
     tried = ArchiveAttempt.objects.filter(run_id=run_id).values_list("attempts", flat=True).first() or 0
     # Counted first, in case the attempt kills its worker.
     due_at = now + pause_after(tried + 1)
     ArchiveAttempt.objects.update_or_create(run_id=run_id, defaults={"attempts": tried + 1, "due_at": due_at})
     try:
-        return write.archive(run_id=run_id, now=now)
+        return act(run_id=run_id, now=now)
     except ArchiveTrouble as error:
         ArchiveAttempt.objects.filter(run_id=run_id).update(problem=str(error))
-        log.error("run %s could not be archived: %s", run_id, error)
+        log.error("run %s could not be %s: %s", run_id, done, error)
         return False
 
 
-def movable(*, now: datetime, days: int, limit: int) -> list[int]:
-    """Archived runs that ended over `days` ago and still have samples in the database, oldest first. `days` 0: none."""
+def movable(*, now: datetime, days: int, limit: int, waiting_too: bool = False) -> list[int]:
+    """Archived runs that ended over `days` ago and still have samples in the database, oldest first. `days` 0: none.
+    `waiting_too`: also those that failed and are to be tried later."""
     if not days or store.configured() is None:
         return []
     held = Exists(Block.objects.filter(run=OuterRef("run"), data__isnull=False))
     unread = Q(fetched_at=None) | Q(fetched_at__lt=now - FETCHED_STAYS)
     found = ArchivedRun.objects.filter(unread, held, moved_at=None, run__ended_at__lt=now - timedelta(days=days))
+    if not waiting_too:
+        found = found.exclude(run__archive_attempt__due_at__gt=now)
     return list(found.order_by("run_id").values_list("run_id", flat=True)[:limit])
 
 
@@ -80,6 +92,7 @@ def move(*, run_id: int, now: datetime) -> bool:
             return False
         Block.objects.filter(run=run).update(data=None)
         ArchivedRun.objects.filter(run=run).update(moved_at=now, fetched_at=None)
+        ArchiveAttempt.objects.filter(run=run).delete()
     return True
 
 

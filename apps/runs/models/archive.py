@@ -31,7 +31,7 @@ class ArchivedRun(models.Model):
 
 
 class ArchiveAttempt(models.Model):
-    """A failed attempt to archive a sealed run: the problem, and the time of the next attempt."""
+    """A failed attempt to archive a sealed run, or to move its samples there: the problem, and the time of the next."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="archive_attempt")
     attempts = models.PositiveIntegerField()

@@ -69,6 +69,28 @@ def test_reading_a_series_of_a_moved_run_fetches_its_samples(folder: Path) -> No
     assert archive.movable(now=timezone.now() + timedelta(days=2), days=30, limit=5) == [run.pk]
 
 
+def test_a_move_that_fails_is_tried_later_and_others_go_first(folder: Path) -> None:
+    bad, good = a_full_run(), a_full_run()
+    archived(bad)
+    (path,) = folder.glob("series/**/*.parquet")
+    content = path.read_bytes()
+    archived(good)
+    path.unlink()
+    path.mkdir()  # cannot be read
+    later = NOW + timedelta(days=1000)
+    assert archive.movable(now=later, days=30, limit=1) == [bad.pk]
+    assert not archive.attempt_move(run_id=bad.pk, now=later)
+    assert archive.movable(now=later, days=30, limit=1) == [good.pk]
+    assert archive.movable(now=later, days=30, limit=1, waiting_too=True) == [bad.pk]
+    assert archive.movable(now=later + timedelta(seconds=16), days=30, limit=1) == [bad.pk]
+    tried = ArchiveAttempt.objects.get()
+    assert (tried.attempts, "does not answer" in tried.problem) == (1, True)
+    path.rmdir()
+    path.write_bytes(content)
+    assert archive.attempt_move(run_id=bad.pk, now=later + timedelta(seconds=16))
+    assert not ArchiveAttempt.objects.exists()
+
+
 def test_samples_do_not_move_unless_every_file_is_as_it_was_and_the_run_is_archived_again(folder: Path) -> None:
     run = a_full_run()
     archived(run)

@@ -203,6 +203,8 @@ def test_the_page_says_where_the_samples_are_and_does_not_fetch_them(client: Cli
         tried.delete()
         assert archive.archive(run_id=run.pk, now=timezone.now())
         assert elements(_page(client, run), "[data-samples=archived] time")
+        ArchiveAttempt.objects.create(run=run, attempts=1, due_at=run.started_at, problem="the archive is away")
+        assert "the archive is away" in text(_page(client, run), "[data-samples=archived]")
         assert archive.move(run_id=run.pk, now=timezone.now())
         page = _page(client, run)
         assert elements(page, "[data-samples=moved] time")

@@ -39,7 +39,7 @@ class Command(BaseCommand):
             raise CommandError(str(archive.NoArchive()))
         now = timezone.now()
         if options["move"]:
-            movable = set(archive.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=MOST))
+            movable = set(archive.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=MOST, waiting_too=True))
             ids = [pk for pk in self._chosen(options, Run.objects.filter(archived__isnull=False)) if pk in movable]
             self._each(ids, "moved to the archive", lambda pk: archive.move(run_id=pk, now=now))
         elif options["check"]:
