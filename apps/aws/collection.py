@@ -6,7 +6,7 @@ The stream is announced when the run opens, so that the seal waits for it; the d
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.aws import measurements, metrics
@@ -36,10 +36,13 @@ def expect(run: Run) -> None:
     run.refresh_from_db(fields=["state", "ended_at"])
     if run.ended_at is None or run.state != Run.State.ENDED:
         return
-    # A reconnected agent may report an end long ago: such a run is collected, too.
-    until = max(measurements.give_up_at(run.ended_at), timezone.now()) + MARGIN
+    # A reconnected agent may report an end long ago: such a run is collected, too. A clock that is ahead reports one to
+    # come, which nothing waits for.
+    now = timezone.now()
+    ended_at = min(run.ended_at, now)
+    until = max(measurements.give_up_at(ended_at), now) + MARGIN
     if Stream.objects.filter(run=run, agent=SAMPLER, closed=False).update(wait_until=until):
-        Collection.objects.get_or_create(run=run, defaults={"due_at": measurements.first_due(run.ended_at)})
+        Collection.objects.get_or_create(run=run, defaults={"due_at": measurements.first_due(ended_at)})
 
 
 def due(*, now: datetime) -> list[int]:
@@ -48,14 +51,20 @@ def due(*, now: datetime) -> list[int]:
     unscheduled = Run.objects.filter(state=Run.State.ENDED, streams__agent=SAMPLER, collection=None)
     for run in unscheduled:
         expect(run)
-    waiting = Collection.objects.filter(done_at=None, due_at__lte=now).order_by("due_at")
+    waiting = Collection.objects.filter(_is_due(now), done_at=None).order_by("due_at")
     return list(waiting.values_list("run_id", flat=True))
+
+
+def _is_due(now: datetime) -> Q:
+    """Further ahead than any pause: the clock was set back since."""
+    return Q(due_at__lte=now) | Q(due_at__gt=now + measurements.GIVE_UP)
 
 
 def collect(*, run_id: int, now: datetime) -> bool:
     """Collect a run's data. True: everything available is stored, and the run can be sealed; False: try again later."""
-    waiting = Collection.objects.select_related("run__system").filter(run_id=run_id, done_at=None).first()
-    if waiting is None or waiting.due_at > now:
+    known = Collection.objects.select_related("run__system").filter(_is_due(now), run_id=run_id, done_at=None)
+    waiting = known.first()
+    if waiting is None:
         return False
     asked = {"due_at": now + measurements.ASK_AGAIN, "attempts": F("attempts") + 1}
     if not Collection.objects.filter(pk=run_id, done_at=None, due_at=waiting.due_at).update(**asked):
@@ -64,14 +73,15 @@ def collect(*, run_id: int, now: datetime) -> bool:
     ended_at = run.ended_at or run.started_at
     if place is None:
         return _keep(run, None, AwsReport(problem="the system is no longer at AWS"), now=now)
+    is_sealed = run.state == Run.State.SEALED  # without it
     try:
         found = measurements.ask(run, place)
     except AwsTrouble as trouble:
-        if not measurements.is_final(trouble, ended_at=ended_at, now=now):
+        if not is_sealed and not measurements.is_final(trouble, ended_at=ended_at, now=now):
             return _wait(run, str(trouble))
         found = AwsReport(problem=str(trouble))
     else:
-        too_late = now >= measurements.give_up_at(ended_at)
+        too_late = is_sealed or now >= measurements.give_up_at(ended_at)
         if not too_late and not measurements.is_whole(found.observed, ended_at=ended_at, now=now):
             return _wait(run, "CloudWatch has no data of the run's last minutes yet")
     return _keep(run, place, found, now=now)

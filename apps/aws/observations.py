@@ -21,7 +21,8 @@ PRICE_LASTS = timedelta(days=7)
 
 def due(*, now: datetime) -> list[int]:
     """Systems at AWS not refreshed within LOOK_EVERY."""
-    stale = Q(observation=None) | Q(observation__tried_at__lt=now - LOOK_EVERY)
+    stale = Q(observation=None)
+    stale |= Q(observation__tried_at__lt=now - LOOK_EVERY) | Q(observation__tried_at__gt=now)  # the clock was set back
     return list(System.objects.filter(stale, archived_at=None).exclude(aws_region="").values_list("pk", flat=True))
 
 
@@ -37,7 +38,8 @@ def look(*, system_id: int, now: datetime) -> bool:
     )
     kept = Observation.objects.filter(system=system)
     # The first to set the time queries AWS; concurrent workers would only repeat it.
-    if not is_new and not kept.filter(tried_at__lt=now - LOOK_EVERY).update(tried_at=now):
+    stale = Q(tried_at__lt=now - LOOK_EVERY) | Q(tried_at__gt=now)
+    if not is_new and not kept.filter(stale).update(tried_at=now):
         return False
     try:
         found = topology.describe(place)

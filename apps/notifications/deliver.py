@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from apps.core.audit.api import Action, record
 from apps.notifications.chat import encoded
@@ -19,6 +19,7 @@ from apps.notifications.webhooks.remedies import remedy_of
 LEASE = timedelta(minutes=2)
 # Pauses after each attempt, minutes; none after the last: two days in all.
 PAUSES = (1, 5, 15, 60, 180, 720, 1440)
+LONGEST_PAUSE = timedelta(days=1)  # also of a receiver's Retry-After
 ATTEMPTS = len(PAUSES) + 1
 MOST_DUE = 100
 LONGEST_ANSWER = 500
@@ -30,14 +31,14 @@ def waiting() -> QuerySet[Delivery]:
 
 def due(*, now: datetime) -> list[int]:
     """Ids of deliveries due now, the longest waiting first."""
-    return list(waiting().filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)[:MOST_DUE])
+    return list(waiting().filter(_is_due(now)).order_by("next_at").values_list("pk", flat=True)[:MOST_DUE])
 
 
 def send(*, delivery_id: int, now: datetime) -> bool:
     """One attempt. False: it failed, or another worker has the delivery."""
     won = (
         waiting()
-        .filter(pk=delivery_id, next_at__lte=now)
+        .filter(_is_due(now), pk=delivery_id)
         .update(next_at=now + LEASE, attempts=F("attempts") + 1, answer="no answer yet")
     )
     if won != 1:
@@ -58,6 +59,11 @@ def send(*, delivery_id: int, now: datetime) -> bool:
         kept["given_up_at"] = now
     Delivery.objects.filter(pk=delivery_id).update(**kept)
     return outcome.is_sent
+
+
+def _is_due(now: datetime) -> Q:
+    """Further ahead than the longest pause: the clock was set back since."""
+    return Q(next_at__lte=now) | Q(next_at__gt=now + LONGEST_PAUSE)
 
 
 @transaction.atomic

@@ -130,6 +130,28 @@ def test_a_run_waits_for_cloudwatch_and_says_for_what(client: Client, noon: date
     assert collection.due(now=datetime.now(UTC) + 5 * MINUTE) == [run.pk]
 
 
+def test_an_end_by_a_clock_that_is_ahead_is_not_waited_for(client: Client) -> None:
+    a_cluster("one")
+    now = datetime.now(UTC)
+    run = an_ended_run(client, began=now + timedelta(days=300))
+    assert collection.due(now=now + 5 * MINUTE) == [run.pk]
+    collection.collect(run_id=run.pk, now=now + 5 * MINUTE)
+    waits_until = run.streams.get().wait_until
+    assert waits_until is not None
+    assert waits_until < now + 20 * MINUTE
+    Run.objects.filter(pk=run.pk).update(state="sealed")
+    assert collection.collect(run_id=run.pk, now=now + 20 * MINUTE)
+    assert collection.due(now=now + 30 * MINUTE) == []
+
+
+def test_a_time_that_a_clock_set_which_was_ahead_is_over(client: Client, noon: datetime) -> None:
+    a_cluster("one")
+    run = an_ended_run(client, began=noon)
+    Collection.objects.update(due_at=noon + timedelta(days=1))
+    assert collection.due(now=noon + 20 * MINUTE) == [run.pk]
+    assert collection.collect(run_id=run.pk, now=noon + 20 * MINUTE)
+
+
 def test_values_that_are_still_to_come_are_asked_for_again_until_it_is_too_late(client: Client, noon: datetime) -> None:
     a_cluster("one")
     measured("one", "CPUUtilization", {noon: 50.0, noon + MINUTE: 60.0})

@@ -194,6 +194,10 @@ def test_systems_are_looked_at_in_turn_and_only_those_at_aws() -> None:
     observations.look(system_id=system.pk, now=NOW)
     assert observations.due(now=NOW + timedelta(minutes=9)) == []
     assert observations.due(now=NOW + timedelta(minutes=11)) == [system.pk]
+    before = NOW - timedelta(days=1)
+    assert observations.due(now=before) == [system.pk], "the clock was set back"
+    observations.look(system_id=system.pk, now=before)
+    assert observations.due(now=before) == []
 
 
 def test_whoever_looks_second_does_not_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:

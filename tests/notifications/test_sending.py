@@ -119,6 +119,14 @@ def test_an_outage_is_waited_for_with_growing_pauses(receiver: Receiver) -> None
     assert len(bodies) == 1, "the same at every attempt"
 
 
+def test_a_pause_that_a_clock_set_which_was_ahead_is_over(receiver: Receiver) -> None:
+    delivery = a_delivery(address=receiver.url)
+    now = timezone.now()
+    Delivery.objects.update(next_at=now + timedelta(days=2))
+    assert deliver.due(now=now) == [delivery.pk]
+    assert sent(delivery).state == "sent"
+
+
 def test_a_receiver_that_stays_away_is_given_up_with_the_reason_and_can_be_tried_again(receiver: Receiver) -> None:
     receiver.answers = [500]
     delivery, after = a_delivery(address=receiver.url), timedelta(0)

@@ -175,6 +175,7 @@ def start_due(*, now: datetime) -> int:
     One transaction per schedule: one that fails, as without the database, is retried at the next tick and does not
     delay the others.
     """
+    _correct_times(now=now)
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)
     begun = 0
     for pk in list(due):
@@ -204,6 +205,34 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
     return _begin(schedule, due_at=last, now=now)
 
 
+def _correct_times(*, now: datetime) -> None:
+    """A clock that was ahead set times beyond the next one; after its correction they would wait until it is so late
+    again."""
+    for schedule in Schedule.objects.filter(next_at__gt=now):
+        following = cron.next_after(now, expression=schedule.cron, zone=schedule.zone)
+        if following and schedule.next_at and following < schedule.next_at:
+            _correct(schedule.pk, now=now)
+
+
+@transaction.atomic
+def _correct(schedule_id: int, *, now: datetime) -> None:
+    schedule = Schedule.objects.select_for_update().filter(pk=schedule_id, next_at__gt=now).first()
+    if schedule is None:
+        return
+    later = ScheduledRun.objects.filter(schedule=schedule, due_at__gt=now)
+    # Taken for missed by that clock.
+    later.filter(state=State.NOT_STARTED).delete()
+    begun = set(later.values_list("due_at", flat=True))
+    times = cron.after(now, expression=schedule.cron, zone=schedule.zone)
+    following = next((moment for moment in times if moment not in begun), None)
+    if following != schedule.next_at:
+        log.warning(
+            "schedule %s is due %s instead of %s: the clock was set back", schedule, following, schedule.next_at
+        )
+        schedule.next_at = following
+        schedule.save(update_fields=["next_at"])
+
+
 @dataclass(frozen=True)
 class _Passed:
     """Times from the due one until now, the latest; `is_whole`: all of them. `following`: the next one."""
@@ -218,7 +247,11 @@ def _passed(schedule: Schedule, *, now: datetime) -> _Passed:
     assert schedule.next_at is not None  # noqa: S101  for mypy
     times, following = [schedule.next_at], None
     horizon = max(schedule.next_at, now - LOOKED_BACK)
+    # By a clock that was ahead.
+    begun = set(ScheduledRun.objects.filter(schedule=schedule, due_at__gt=horizon).values_list("due_at", flat=True))
     for moment in cron.after(horizon, expression=schedule.cron, zone=schedule.zone):
+        if moment in begun:
+            continue
         if moment > now:
             following = moment
             break

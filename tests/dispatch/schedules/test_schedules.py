@@ -62,6 +62,32 @@ def test_a_long_absence_tells_the_latest_times_and_counts_the_others() -> None:
     assert "earlier times are not listed" in slots(schedule)[0][1]
 
 
+def test_after_the_clock_was_ahead_it_is_due_at_its_next_time_and_not_when_it_is_that_late_again() -> None:
+    schedule = a_schedule(next_at=NOW)
+    assert services.start_due(now=NOW + 100 * DAY) == 1
+    end_jobs("succeeded")
+    assert services.start_due(now=NOW) == 0
+    schedule.refresh_from_db()
+    assert schedule.next_at == cron.next_after(NOW, expression=schedule.cron, zone="UTC")
+    assert not schedule.slots.filter(due_at__gt=NOW, state="not started").exists(), "those were not missed"
+    assert services.start_due(now=schedule.next_at) == 1
+
+
+def test_what_a_clock_that_was_ahead_began_is_not_begun_again() -> None:
+    schedule = a_schedule(next_at=NOW)
+    services.start_due(now=NOW + 100 * DAY)
+    end_jobs("succeeded")
+    begun = schedule.slots.get(state="started").due_at
+    a_day_before = begun - DAY
+    services.start_due(now=a_day_before - DAY / 2)
+    assert services.start_due(now=a_day_before) == 1
+    schedule.refresh_from_db()
+    assert schedule.next_at == begun + DAY
+    assert services.start_due(now=a_day_before + DAY / 2) == 0
+    schedule.refresh_from_db()
+    assert schedule.next_at == begun + DAY
+
+
 def test_while_the_campaign_before_is_not_done_none_is_begun() -> None:
     schedule = a_schedule(next_at=NOW)
     services.start_due(now=NOW)

@@ -261,6 +261,7 @@ def test_damaged_samples_are_not_archived_and_run_node_and_metric_are_named(fold
     assert tried.due_at > NOW
     assert archive.due(now=NOW, limit=5) == []
     assert archive.due(now=tried.due_at + timedelta(seconds=1), limit=5) == [run.pk]
+    assert archive.due(now=tried.due_at - timedelta(hours=2), limit=5) == [run.pk], "the clock was set back"
 
 
 def test_an_attempt_that_succeeds_forgets_those_that_did_not(folder: Path) -> None:
