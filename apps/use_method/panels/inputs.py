@@ -141,13 +141,14 @@ def _patterns() -> list[re.Pattern[str]]:
 
 
 def _samples(series: SeriesValues, measured: Span | None) -> MetricSamples:
-    """Cut to `measured`. Values of long periods: if no middle is inside, those that overlap."""
+    """Cut to `measured`. Values of long periods: if none has its middle inside, those that overlap."""
     whole = MetricSamples(series.at, series.values.astype("float64"), series.resets, since=series.since)
     observed = ~np.isnan(whole.values)
     if measured is None:
         return _timed(whole, whole.at[observed])
     kept = whole.inside(measured)
-    if (period := period_of(series.metric)) and not kept.any():
+    # A period of five minutes has one value in five rows of a clock of minutes.
+    if (period := period_of(series.metric)) and not (kept & observed).any():
         kept = (whole.at > measured[0]) & (whole.at - period < measured[1])
     return _timed(whole.cut(kept), whole.at[observed])
 
