@@ -211,7 +211,7 @@ def create_campaign(
     errors = problems_of(name=name, systems=systems, entries=entries, until=until, **counts)
     if errors:
         raise Invalid(errors)
-    campaign = Campaign.objects.create(name=name, created_by=created_by, until=canonical_until(until), **counts)
+    campaign = Campaign.objects.create(name=name, created_by=created_by, until=canonical_until(until) or "", **counts)
     campaign.systems.set(systems)
     made = [_entry(campaign, planned, place=place) for place, planned in enumerate(entries)]
     order = interleaved(systems=systems, entries=entries, **counts)

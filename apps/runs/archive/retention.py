@@ -32,13 +32,13 @@ def due(*, now: datetime, limit: int) -> list[int]:
     """Runs to be archived, newest first; none without an archive."""
     if store.configured() is None:
         return []
-    found = waiting().exclude(pk__in=_paused(now))
+    found = waiting().exclude(pk__in=_paused(now).values("run_id"))
     return list(found.order_by("-id").values_list("id", flat=True)[:limit])
 
 
-def _paused(now: datetime) -> "QuerySet[ArchiveAttempt]":
+def _paused(now: datetime) -> QuerySet[ArchiveAttempt]:
     """Runs whose next attempt is not due. Further ahead than the longest pause: the clock was set back since."""
-    return ArchiveAttempt.objects.filter(due_at__gt=now, due_at__lte=now + LONGEST_PAUSE).values("run_id")
+    return ArchiveAttempt.objects.filter(due_at__gt=now, due_at__lte=now + LONGEST_PAUSE)
 
 
 def attempt(*, run_id: int, now: datetime) -> bool:
@@ -73,7 +73,7 @@ def movable(*, now: datetime, days: int, limit: int, waiting_too: bool = False) 
     unread = Q(fetched_at=None) | Q(fetched_at__lt=now - FETCHED_STAYS)
     found = ArchivedRun.objects.filter(unread, held, moved_at=None, run__ended_at__lt=now - timedelta(days=days))
     if not waiting_too:
-        found = found.exclude(run_id__in=_paused(now))
+        found = found.exclude(run_id__in=_paused(now).values("run_id"))
     return list(found.order_by("run_id").values_list("run_id", flat=True)[:limit])
 
 

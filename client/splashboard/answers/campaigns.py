@@ -109,3 +109,4 @@ class Job:
 class CampaignDetail(Campaign):
     jobs: list[Job]
     obstacles: list[str]  # reasons for waiting jobs, one sentence each
+    missing: str  # runs that stopping early (`until`) lacks, a sentence; empty: none

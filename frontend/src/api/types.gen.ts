@@ -239,6 +239,7 @@ export interface components {
             readonly address: string;
             jobs: components["schemas"]["Job"][];
             obstacles: string[];
+            missing: string;
         };
         CampaignList: {
             /** Format: uri */

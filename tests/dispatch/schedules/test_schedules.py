@@ -70,6 +70,7 @@ def test_after_the_clock_was_ahead_it_is_due_at_its_next_time_and_not_when_it_is
     schedule.refresh_from_db()
     assert schedule.next_at == cron.next_after(NOW, expression=schedule.cron, zone="UTC")
     assert not schedule.slots.filter(due_at__gt=NOW, state="not started").exists(), "those were not missed"
+    assert schedule.next_at
     assert services.start_due(now=schedule.next_at) == 1
 
 

@@ -29,9 +29,10 @@ def test_a_replica_is_not_taken_for_writable_where_read_only_has_a_name(
     mariadb: MariaDB, mode: str, writable: bool
 ) -> None:
     user, password = "splashboard", mariadb.password
+    shown: type[OtherMode] = type("Mode", (OtherMode,), {"mode": mode})
     with (
         pymysql.connect(host="127.0.0.1", port=mariadb.port, user=user, password=password) as connection,
-        connection.cursor(type("Mode", (OtherMode,), {"mode": mode})) as cursor,
+        connection.cursor(shown) as cursor,
     ):
         assert watch.look(cursor, galera=False) == (True, writable, "", False)
 
