@@ -51,6 +51,7 @@ app.conf.beat_schedule = {
         "start_due": START_DUE_EVERY,
         "look_for_missing": LOOK_FOR_MISSING_EVERY,
         "remove_leftovers": CLEAN_EVERY,
+        "forget_sessions": CLEAN_EVERY,
     }.items()
 }
 

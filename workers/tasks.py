@@ -13,6 +13,7 @@ from kombu.exceptions import LimitExceeded, OperationalError
 from kombu.pools import producers
 from redis.exceptions import RedisError
 
+from apps.accounts.sessions.store import SessionStore
 from apps.aws import collection, observations
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import schedules
@@ -202,6 +203,12 @@ def move_samples(run_id: int) -> bool:
 def remove_leftovers() -> int:
     """Number of files removed that no run has."""
     return deletion.remove_leftovers(now=timezone.now())
+
+
+@app.task
+def forget_sessions() -> None:
+    """Deletes sessions of people that have expired, with their addresses and browsers."""
+    SessionStore.clear_expired()
 
 
 @app.task

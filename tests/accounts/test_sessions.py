@@ -22,6 +22,8 @@ from apps.accounts.sessions.store import SessionStore
 from apps.core.audit.api import Action
 from apps.core.audit.models import AuditEntry
 from tests.support.builders import a_user
+from workers import tasks
+from workers.celery import app
 
 
 def signed_in(user: User) -> Client:
@@ -137,10 +139,12 @@ def test_saved_session_keeps_its_beginning_and_its_browser(db: None) -> None:
     assert after.started_at == before.started_at
 
 
-def test_expired_sessions_are_not_listed_and_can_be_cleared(db: None) -> None:
+def test_expired_sessions_are_not_listed_and_the_beat_deletes_them(db: None) -> None:
     ann = a_user()
     signed_in(ann)
     PersonSession.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
-    assert sessions.of_person(user=ann, current=None, now=timezone.now()) == []
-    call_command("clearsessions")
-    assert not PersonSession.objects.exists()
+    signed_in(ann)
+    assert len(sessions.of_person(user=ann, current=None, now=timezone.now())) == 1
+    assert {entry["task"] for entry in app.conf.beat_schedule.values()} >= {tasks.forget_sessions.name}
+    tasks.forget_sessions()
+    assert PersonSession.objects.get().expire_date > timezone.now()
