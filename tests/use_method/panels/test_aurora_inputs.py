@@ -58,7 +58,7 @@ def test_a_run_restored_into_another_installation_keeps_its_panel_of_aws() -> No
 def test_values_of_five_minutes_count_whole_beside_those_of_a_minute(ends: list[float], length: str) -> None:
     """All metrics of an instance are on one clock of minutes: four of five rows are without credits."""
     clock = np.arange(-35.0, 446.0, 60.0)
-    series = {
+    series: dict[str, list[float | None]] = {
         "aws.rds.AuroraReplicaLag": [15.0 + row for row in range(len(clock))],
         "aws.rds.CPUCreditBalance": [20.0 + row if end in ends else None for row, end in enumerate(clock)],
     }
