@@ -169,6 +169,20 @@ def test_a_damaged_artifact_is_named_and_the_rest_is_kept(tmp_path: Path) -> Non
 
 
 @pytest.mark.django_db(transaction=True)
+def test_no_transaction_is_open_while_artifacts_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    an_upload(output=b"one").send()
+    read, is_open = artifacts.read_artifact, []
+
+    def noted(artifact: Artifact) -> bytes:
+        is_open.append(connection.in_atomic_block)
+        return read(artifact)
+
+    monkeypatch.setattr(artifacts, "read_artifact", noted)
+    a_backup(tmp_path)
+    assert is_open == [False]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_backup_is_its_owners_and_complete_once_it_has_its_name(tmp_path: Path) -> None:
     folder = a_backup(tmp_path)
     assert folder.stat().st_mode & 0o777 == 0o700

@@ -1,7 +1,8 @@
 """Writes a backup while everything runs.
 
 One transaction's snapshot gives pg_dump its rows, the manifest its counts, and the artifacts their list. A file is
-stored before its row is committed and its content never changes, so the store has every artifact of the snapshot.
+stored before its row is committed and its content never changes, so the store has every artifact of the snapshot; they
+are copied after the transaction, which would keep PostgreSQL from removing old rows.
 """
 
 import io
@@ -9,6 +10,7 @@ import logging
 import os
 import shutil
 import tarfile
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -104,8 +106,9 @@ def _write_parts(folder: Path, now: datetime, folder_of_programs: Path | None) -
             folder=folder_of_programs,
         )  # fmt: skip
         rows = count_rows()
-        hashes, damaged = _write_artifacts(folder / manifest.ARTIFACTS)
+        stored = list(Artifact.objects.order_by("sha256").distinct("sha256").values_list("sha256", "run_id", "name"))
         applied = sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
+    hashes, damaged = _write_artifacts(folder / manifest.ARTIFACTS, stored)
     _write_agent(folder / manifest.AGENT)
     return BackupManifest(
         format=manifest.FORMAT,
@@ -120,23 +123,22 @@ def _write_parts(folder: Path, now: datetime, folder_of_programs: Path | None) -
     )
 
 
-def _write_artifacts(path: Path) -> tuple[list[str], list[str]]:
-    """Hashes of what was written, and of what could not be."""
+def _write_artifacts(path: Path, stored: Iterable[tuple[str, int, str]]) -> tuple[list[str], list[str]]:
+    """Hashes of what was written, and of what could not be. `stored`: hash, run and name of each."""
     written, damaged = [], []
-    stored = Artifact.objects.order_by("sha256").distinct("sha256")
     with tarfile.open(path, "w:gz", compresslevel=COMPRESSION) as tar:
-        for artifact in stored.iterator(chunk_size=1000):
+        for sha256, run_id, name in stored:
             try:
-                content = artifacts.read_artifact(artifact)
+                content = artifacts.read_artifact(Artifact(sha256=sha256, run_id=run_id, name=name))
             except artifacts.DamagedArtifact as error:
                 log.error("not in the backup: %s", error)
-                damaged.append(artifact.sha256)
+                damaged.append(sha256)
                 continue
             _require_space(path.parent, len(content))
-            entry = tarfile.TarInfo(artifact.sha256)
+            entry = tarfile.TarInfo(sha256)
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))
-            written.append(artifact.sha256)
+            written.append(sha256)
     return written, damaged
 
 
