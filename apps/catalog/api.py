@@ -9,10 +9,11 @@ from apps.catalog.services import (
     name_metrics,
     workload_for,
 )
-from apps.catalog.systems import labels_of, new_short_name, set_short_name
+from apps.catalog.systems import contradiction, labels_of, new_short_name, set_short_name
 
 __all__ = [
     "InvalidField",
+    "contradiction",
     "labels_of",
     "load_level_for",
     "metrics_for",

@@ -1,5 +1,6 @@
-"""Short names of the catalog's systems: made for a new one, changed by a person."""
+"""Identity of the catalog's systems: their labels, their short names, and what is no longer the same system."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from django.db import connection, transaction
@@ -8,15 +9,49 @@ from apps.catalog.models import System
 from apps.catalog.short_names import LONGEST, Traits, short_name
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
+from workers.protocol.wire import SystemMessage
 
 # Key of PostgreSQL's advisory lock, unique to this module: names are unique over all systems.
 LOCK = 0x53484F5254
 OF_SYSTEM = "system:"
+NUMBER = re.compile(r"\d+(?:\.\d+)+")
+# Behind MySQL's version.
+AURORA = re.compile(r"Aurora (\d+(?:\.\d+)+)")
 
 
 def labels_of(slug: str, further: Iterable[str] = ()) -> list[str]:
     """Labels required of an agent that serves the system: its own, never another system's, and `further` ones."""
     return [f"{OF_SYSTEM}{slug}", *(label for label in further if not label.startswith(OF_SYSTEM))]
+
+
+def contradiction(system: System, message: SystemMessage) -> str:
+    """Why runs of the described server would count as another release or other hardware than theirs; empty: they would
+    not. Builds of one release number are one release."""
+    release, hardware = system.release, system.hardware_class.slug
+    platform = release.platform
+    if message.platform.lower() not in (platform.slug, platform.name.lower()):
+        differing = "platform", platform.slug, message.platform
+    elif not _is_same_number(release.version, message.version):
+        differing = "release", release.version, message.version
+    elif message.hardware_class != hardware:
+        differing = "hardware class", hardware, message.hardware_class
+    else:
+        return ""
+    what, known, found = differing
+    remedy = "give the changed system a slug of its own, in its agent's file and in plans (docs/howto/agent.md)"
+    return f"its {what} is {found!r}, of the runs under this slug it is {known!r}: {remedy}"
+
+
+def _is_same_number(known: str, found: str) -> bool:
+    """Of versions: one of them may leave out the last parts, or state no number."""
+    pairs = zip(_numbers(known), _numbers(found), strict=True)
+    return all(one[: len(other)] == other[: len(one)] for one, other in pairs)
+
+
+def _numbers(version: str) -> tuple[list[str], list[str]]:
+    """Parts of the release's number, and of Aurora's."""
+    own, aurora = NUMBER.search(version), AURORA.search(version)
+    return own[0].split(".") if own else [], aurora[1].split(".") if aurora else []
 
 
 @transaction.atomic

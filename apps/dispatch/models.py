@@ -34,6 +34,8 @@ class Agent(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
     # As last reported by the agent: free disk, spool size, refused uploads.
     health = models.JSONField(default=dict, blank=True)
+    # Systems of its last report that get no jobs: slug -> why.
+    refused_systems = models.JSONField(default=dict, blank=True, db_default=models.Value({}, models.JSONField()))
     # May measure any system that it names, as the server's own agent may; others need an AgentSystem for each.
     is_trusted = models.BooleanField(default=False)
 

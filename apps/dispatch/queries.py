@@ -21,6 +21,7 @@ from apps.dispatch.values import (
     JobCell,
     JobGrid,
     NamedObject,
+    RefusedSystem,
     Round,
     RunCell,
     SkipCell,
@@ -51,7 +52,7 @@ def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
     if not found:
         return None
     row = replace(found[0], systems=tuple(_first_round(cells)))
-    obstacles = (*_obstacles(unreached), *_not_restarted(cells, but=far))
+    obstacles = (*_obstacles(unreached, now=now), *_not_restarted(cells, but=far))
     grids = _grids(row, cells)
     return CampaignDetail(row=row, jobs=cells, grids=grids, obstacles=obstacles, missing=_missing(row, grids))
 
@@ -249,12 +250,17 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
     return [system for system in systems if system.slug in unreached]
 
 
-def _obstacles(unreached: Sequence[System]) -> tuple[str, ...]:
-    """Reasons why jobs wait, with the remedy."""
+def _obstacles(unreached: Sequence[System], *, now: datetime) -> Iterator[str]:
+    """Reasons why jobs wait, with the remedy. One query if there are any."""
+    refusing = _alive(now).exclude(refused_systems={}).order_by("name") if unreached else ()
+    why = {slug: (agent, reason) for agent in refusing for slug, reason in agent.refused_systems.items()}
     remedy = "connect one as docs/howto/agent.md says."
-    return tuple(
-        f"No agent is connected to {system.short_name}{_with_labels(system)}: {remedy}" for system in unreached
-    )
+    for system in unreached:
+        if system.slug in why:
+            agent, reason = why[system.slug]
+            yield f"{system.short_name} gets no jobs of agent {agent.name}: {reason}."
+        else:
+            yield f"No agent is connected to {system.short_name}{_with_labels(system)}: {remedy}"
 
 
 def _not_restarted(cells: Sequence[JobCell], *, but: Collection[int]) -> tuple[str, ...]:
@@ -321,6 +327,7 @@ def _agent(agent: Agent, alive: bool) -> AgentRow:
         labels=tuple(label for label in agent.labels if not label.startswith("system:")),
         systems=tuple(label.removeprefix("system:") for label in agent.labels if label.startswith("system:")),
         restarts=tuple(sorted(restarts(agent))),
+        refused_systems=tuple(RefusedSystem(slug, reason) for slug, reason in agent.refused_systems.items()),
         job=_cell(job) if job else None,
         campaign=NamedObject(job.campaign.pk, "", job.campaign.name) if job else None,
         spool_messages=_whole(agent.health, "spool_messages"),

@@ -233,6 +233,12 @@ class CampaignDetail:
 
 
 @dataclass(frozen=True)
+class RefusedSystem:
+    slug: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class AgentRow:
     id: int
     name: str
@@ -243,6 +249,7 @@ class AgentRow:
     labels: tuple[str, ...]
     systems: Annotated[tuple[str, ...], "slugs of reachable systems"]
     restarts: Annotated[tuple[str, ...], "those of them whose servers it can start anew between sessions"]
+    refused_systems: Annotated[tuple[RefusedSystem, ...], "named in its last report; they get no jobs"]
     job: Annotated[JobCell | None, "its current job"]
     campaign: Hidden[NamedObject | None]  # slug: empty
     spool_messages: Annotated[int | None, "waiting to be uploaded; null: not reported"]

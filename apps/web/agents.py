@@ -75,8 +75,10 @@ def enrol(request: HttpRequest) -> HttpResponse:
 
 
 def _context(request: HttpRequest) -> dict[str, object]:
+    agents = queries.list_agents(now=timezone.now())
     return {
-        "agents": queries.list_agents(now=timezone.now()),
+        "agents": agents,
+        "refused": [(agent, system) for agent in agents if agent.is_alive for system in agent.refused_systems],
         "asked": () if is_partial(request) else queries.asked_systems(),
         "alive_for": AGENT_ALIVE_FOR.total_seconds(),
         "address": request.build_absolute_uri("/").rstrip("/"),

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import DataError, IntegrityError
 
+from apps.catalog.api import contradiction
 from apps.catalog.api import services as catalog
 from apps.core import limits
 from apps.dispatch.jobs import bindings
@@ -13,29 +14,36 @@ from workers.protocol import wire
 
 SYSTEM = "system:"
 LABEL_LIMIT = 100  # characters
+# Systems without jobs that are kept with their reasons, and characters of a reason.
+MOST_REFUSED, LONGEST_REASON = 50, 500
 
 
 def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.HelloAnswer:
     """Record the agent's reachable systems and health; systems new to the catalog are registered.
 
-    A system that the agent may not measure, or that cannot be registered, gets no jobs, and a warning is returned; the
-    others are not affected.
+    A system that the agent may not measure, that cannot be registered, or that is another release or on other hardware
+    than the catalog has under its slug, gets no jobs, and a warning is returned; the others are not affected.
     """
     admitted, warnings = bindings.admitted(agent, [described.slug for described in message.systems])
     reachable: list[str] = []
+    refused: dict[str, str] = {}
     for number, described in enumerate(message.systems):
         if described.slug not in admitted:
             continue
         try:
             registered = catalog.register_system(message=described, hardware=message.hardware)
         except catalog.InvalidField as error:
-            warnings.append(f"systems[{number}].{error.field} {error.message}; {described.slug!r} gets no jobs")
+            refused[described.slug] = f"systems[{number}].{error.field} {error.message}"
         except (DataError, IntegrityError) as error:  # a name that is too long, a number that is too large
             reason = str(error).partition("\n")[0]
-            warnings.append(f"systems[{number}] cannot be stored ({reason}); {described.slug!r} gets no jobs")
+            refused[described.slug] = f"systems[{number}] cannot be stored ({reason})"
         else:
-            reachable.append(registered.system.slug)
             warnings += [*registered.notes, *registered.differences]
+            if why := contradiction(registered.system, described):
+                refused[described.slug] = why
+            else:
+                reachable.append(registered.system.slug)
+    warnings += [f"{reason}; {slug!r} gets no jobs" for slug, reason in refused.items()]
     long = [label for label in message.labels if len(label) > LABEL_LIMIT]
     warnings += [f"the label {label[:40]!r}… has more than {LABEL_LIMIT} characters: it is left out" for label in long]
     health = message.health
@@ -45,6 +53,7 @@ def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.He
     Agent.objects.filter(pk=agent.pk).update(
         labels=_labels(set(message.labels).difference(long), reachable),
         version=message.version[:40],
+        refused_systems={slug[:80]: refused[slug][:LONGEST_REASON] for slug in list(refused)[:MOST_REFUSED]},
         health=health,
         last_seen_at=now,
     )

@@ -139,6 +139,9 @@ def _why_waiting(job: Job, agents: Sequence[Agent], *, now: datetime) -> str:
     able = [agent for agent in agents if set(agent.labels).issuperset(job.system.labels)]
     tried = f"; it was tried before: {job.reason}"[:LONGEST_REASON] if job.reason else ""
     if not able:
+        for agent in agents:
+            if reason := agent.refused_systems.get(job.system.slug):
+                return f"it gets no jobs of agent {agent}: {reason}"[:LONGEST_REASON] + tried
         labels = ", ".join(job.system.labels)
         return f"no agent {f'has the labels {labels}' if labels else 'is registered'}{tried}"
     alive = [agent for agent in able if agent.last_seen_at and agent.last_seen_at >= now - AGENT_ALIVE_FOR]

@@ -44,6 +44,7 @@ export interface components {
             labels: string[];
             systems: string[];
             restarts: string[];
+            refused_systems: components["schemas"]["RefusedSystem"][];
             job: components["schemas"]["Job"] | null;
             spool_messages: number | null;
             spool_bytes: number | null;
@@ -2115,6 +2116,10 @@ export interface components {
                 number
             ][];
         };
+        RefusedSystem: {
+            slug: string;
+            reason: string;
+        };
         RegisteredSystem: {
             readonly slug: string;
             name: string;
@@ -4061,6 +4066,7 @@ export type RatioAxis = components['schemas']['RatioAxis'];
 export type RatioPoint = components['schemas']['RatioPoint'];
 export type Reach = components['schemas']['Reach'];
 export type Reading = components['schemas']['Reading'];
+export type RefusedSystem = components['schemas']['RefusedSystem'];
 export type RegisteredSystem = components['schemas']['RegisteredSystem'];
 export type RejoinTransfer = components['schemas']['RejoinTransfer'];
 export type Release = components['schemas']['Release'];
