@@ -5,7 +5,7 @@ from django.db import IntegrityError, connection, transaction
 
 from apps.runs.models import Run
 from tests.support.builders import START, a_run
-from tests.support.migrations import apply_again
+from tests.support.stores import apply_again
 
 pytestmark = pytest.mark.django_db
 

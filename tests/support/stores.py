@@ -1,4 +1,4 @@
-"""The stores of this process of the tests, as other programs are given them."""
+"""The stores of this process of the tests: as other programs are given them, and as migrations change them."""
 
 import fcntl
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 
 from tests.paths import ROOT
 
@@ -35,3 +36,13 @@ def database_url() -> str:
     # A folder of a socket can only be given in the query.
     host, query = ("", f"?host={quote(wanted['HOST'])}") if wanted["HOST"].startswith("/") else (wanted["HOST"], "")
     return f"postgres://{wanted['USER']}{password}@{host}{port}/{wanted['NAME']}{query}"
+
+
+def apply_again(app: str, *names: str) -> None:
+    """Applies these migrations in their order, on top of all others."""
+    loader = MigrationLoader(connection)
+    for name in names:
+        migration = loader.get_migration(app, name)
+        state = loader.project_state((app, name), at_end=False)
+        with connection.schema_editor(atomic=migration.atomic) as editor:
+            migration.apply(state, editor)

@@ -5,7 +5,7 @@ import pytest
 from apps.catalog.models import System, Workload
 from apps.comparison.selection import runs
 from tests.comparison.compared import TPS, A, B, compare, counting, level_of, measure
-from tests.support.migrations import apply_again
+from tests.support.stores import apply_again
 
 pytestmark = pytest.mark.django_db
 
