@@ -39,7 +39,7 @@ def contradiction(system: System, message: SystemMessage) -> str:
         return ""
     what, known, found = differing
     remedy = "give the changed system a slug of its own, in its agent's file and in plans (docs/howto/agent.md)"
-    return f"its {what} is {found!r}, of the runs under this slug it is {known!r}: {remedy}"
+    return f"its {what} is {found!r}, but runs under its slug count as {known!r}: {remedy}"
 
 
 def _is_same_number(known: str, found: str) -> bool:

@@ -89,7 +89,7 @@ def test_the_reason_stands_on_the_pages_of_agents_and_of_the_campaign_that_waits
         page = client.get(address).content.decode()
         said = text(page, notice)
         assert f"gets no jobs of agent {agent.name}: its release is '11.8.3-MariaDB'" in said
-        assert f"of the runs under this slug it is '{OLD}'" in said
+        assert f"but runs under its slug count as '{OLD}'" in said
         assert elements(page, f"{notice} a[href='/help/howto/agent/']")
     (row,) = queries.list_agents(now=timezone.now())
     assert [system.slug for system in row.refused_systems] == ["db"]
