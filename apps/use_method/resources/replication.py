@@ -139,9 +139,9 @@ def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 def _behind(at: Floats, own: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """By how many s, and by how many transactions, a node was behind another `at` these times. Their positions count as
-    equal at the other's first sample from the start of `own` on."""
+    equal at the other's first sample from the first one of `own` on."""
     their_at, theirs = other
-    first = int(np.searchsorted(their_at[SAMPLES], own[0][0]))
+    first = int(np.searchsorted(their_at[SAMPLES], own[0][SAMPLES][0]))
     if first == len(their_at[SAMPLES]):
         return np.zeros(len(at)), np.zeros(len(at))
     mine = np.interp(at, *own) - np.interp(their_at[SAMPLES][first], *own)
