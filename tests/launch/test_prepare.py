@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from moto.server import ThreadedMotoServer
 from apps.accounts.models import ApiToken
 from apps.accounts.services import use_sign_in_link
 from apps.catalog.models import Platform
+from apps.core.server import measures
 from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 from apps.operations.api import missing_services
@@ -69,6 +71,20 @@ def test_unchanged_loads_nothing_again_but_gives_a_new_link(tmp_path: Path) -> N
     assert prepared(tmp_path, "--unchanged") != first
     assert Platform.objects.get(slug="aurora").name == "renamed by hand"
     assert (tmp_path / "agent.token").read_text() == token
+
+
+def test_counts_of_ended_processes_are_removed_and_those_of_running_ones_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+    monkeypatch.setenv(measures.FOLDER, str(folder))
+    for name, hours in (("counter_web-7.db", 25), ("counter_web-8.db", 1)):
+        (folder / name).touch()
+        at = timezone.now().timestamp() - 3600 * hours
+        os.utime(folder / name, (at, at))
+    prepared(tmp_path)
+    assert [file.name for file in folder.iterdir()] == ["counter_web-8.db"]
 
 
 def recorded(*migrations: tuple[str, str]) -> None:

@@ -21,6 +21,7 @@ if os.environ.get(FOLDER):
     named = values.MultiProcessValue(lambda: f"{socket.gethostname()}-{os.getpid()}")  # type: ignore[no-untyped-call]
     values.ValueClass = named
 
+UNUSED_AFTER = 24 * 3600.0  # s
 UP_TO = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # s
 REQUESTS = Counter(
     "splashboard_http_requests", "Answered requests, by address's name and status", ("method", "route", "status")
@@ -30,6 +31,15 @@ REQUEST_SECONDS = Histogram(
 )
 TASKS = Counter("splashboard_tasks", "Ended tasks of the worker", ("task", "outcome"))
 TASK_SECONDS = Histogram("splashboard_task_seconds", "Duration of a task of the worker, s", ("task",), buckets=UP_TO)
+
+
+def remove_ended(*, now: float) -> None:
+    """Removes files that no process has written to for a day. Call it before the processes start: counts without those
+    of a file begin anew. A running process writes often, since probes and the beat are counted."""
+    if os.environ.get(FOLDER):
+        for file in Path(os.environ[FOLDER]).glob("*.db"):
+            if file.stat().st_mtime < now - UNUSED_AFTER:
+                file.unlink(missing_ok=True)
 
 
 def exposition(now: Iterable[Collector]) -> bytes:

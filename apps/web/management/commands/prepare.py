@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from apps.accounts import tokens
 from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.core.problems import Invalid
+from apps.core.server import measures
 from apps.core.stores import BucketProblem, ensure_bucket
 from apps.dispatch.models import Agent
 
@@ -60,6 +62,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
+        measures.remove_ended(now=time.time())
         migrated = self._migrate()
         if options["create_bucket"]:
             self._create_bucket()
