@@ -28,9 +28,11 @@ from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, LOOK_EVERY
 
 log = logging.getLogger(__name__)
 
-# Runs per tick, so that seals and leases do not wait behind a backlog.
+# Runs per tick; see LOWEST.
 ARCHIVED_AT_ONCE = 10
 FOLLOWED_AT_ONCE = 200
+# Of kombu's Redis transport, whose default, 0, is the highest: what comes later goes first.
+LOWEST = 9
 
 # One immediate retry: a pooled connection may be dead although the broker is back.
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
@@ -59,11 +61,11 @@ class _Pause:
 _pause = _Pause()
 
 
-def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments: Any) -> bool:
+def enqueue(task: "Task[..., Any]", *, expires: float | None = None, priority: int = 0, **arguments: Any) -> bool:
     """For use after a commit: without a broker the stored data are kept, and the beat enqueues the task later."""
     if not _pause.is_over():
         return False
-    options: dict[str, Any] = {} if expires is None else {"expires": expires}
+    options: dict[str, Any] = {"priority": priority} | ({} if expires is None else {"expires": expires})
     connection = app.connection_for_write(transport_options=PUBLISHER_OPTIONS)
     try:
         with producers[connection].acquire(block=True, timeout=POOL_TIMEOUT) as producer:
@@ -180,12 +182,13 @@ def sweep() -> int:
 
 @app.task
 def archive() -> int:
-    """Queues runs due for archiving or moving, a few at a time; returns their number."""
+    """Queues runs due for archiving or moving, a few at a time; returns their number. Seals and leases do not wait
+    behind them."""
     now = timezone.now()
     due = archives.due(now=now, limit=ARCHIVED_AT_ONCE)
     movable = archives.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=ARCHIVED_AT_ONCE)
-    given = [enqueue(archive_run, run_id=run_id, expires=ARCHIVE_EVERY) for run_id in due]
-    given += [enqueue(move_samples, run_id=run_id, expires=ARCHIVE_EVERY) for run_id in movable]
+    given = [enqueue(archive_run, run_id=run_id, expires=ARCHIVE_EVERY, priority=LOWEST) for run_id in due]
+    given += [enqueue(move_samples, run_id=run_id, expires=ARCHIVE_EVERY, priority=LOWEST) for run_id in movable]
     return sum(given)
 
 

@@ -150,6 +150,6 @@ def test_archive_gives_each_run_to_a_task_of_its_own_and_does_nothing_without_an
         enqueued.clear()
         Block.objects.create(run=old, node=1, size=1, data=b"x")
         assert tasks.archive() == 1
-        assert enqueued == [(tasks.move_samples, {"run_id": old.pk, "expires": 30.0})]
+        assert enqueued == [(tasks.move_samples, {"run_id": old.pk, "expires": 30.0, "priority": tasks.LOWEST})]
         assert tasks.move_samples(old.pk)
         assert tasks.archive() == 0

@@ -1,5 +1,6 @@
 """A real worker, a real broker, a real database: what a crash or an outage leaves behind is found again."""
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import transaction
+from django.test.utils import override_settings
 from django.utils import timezone
 from kombu import pools
 
+from apps.core.stores import store_at
 from apps.dispatch.models import Job
 from apps.regressions.models import Change, Finding, Looked, Pending
 from apps.regressions.releases import recheck_queue
@@ -19,7 +23,7 @@ from apps.runs.models import Batch, Run, Series
 from tests.regressions.releases.released import two_releases
 from tests.runs.uploads import an_upload
 from tests.support import locks
-from tests.support.builders import a_campaign, an_agent
+from tests.support.builders import a_campaign, a_run, an_agent
 from tests.support.waiting import eventually
 from tests.workers.tasks.processes import Broker, Worker
 from workers import tasks
@@ -175,6 +179,22 @@ def test_worker_killed_half_way_seals_later_and_once(broker: Broker, worker: Wor
     eventually(lambda: worker.said().count("seal_run") >= 4, what="the second task has run", seen=worker.said)
     assert Run.objects.values().get(pk=run.pk) == sealed
     assert Series.objects.filter(run=run).count() == series
+
+
+def test_a_backlog_of_the_archive_waits_behind_what_comes_later(broker: Broker, worker: Worker, tmp_path: Path) -> None:
+    for _ in range(3):
+        a_run()
+    broker.start()
+    with override_settings(STORAGES=settings.STORAGES | {"archive": store_at(str(tmp_path / "archive"))}):
+        assert tasks.archive() == 3
+    assert tasks.enqueue(tasks.expire_leases)
+    worker.start()
+
+    def received() -> list[str]:
+        return re.findall(r"Task workers\.tasks\.(\w+)\[\S+\] received", worker.said())
+
+    eventually(lambda: len(received()) == 4, what="all tasks were received", seen=worker.said)
+    assert received() == ["expire_leases", *["archive_run"] * 3]
 
 
 def test_beat_matches_a_queued_job_by_itself(broker: Broker, worker: Worker) -> None:
