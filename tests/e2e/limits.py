@@ -56,20 +56,26 @@ HAIR = 1e-9
 
 @dataclass(frozen=True)
 class Samples:
+    """`since`: starts of the intervals that values cover, which end at `at`; None: values of instants."""
+
     at: Floats
     values: Floats
+    since: Floats | None = None
 
     @property
     def lengths(self) -> Floats:
-        """How long each counts, s: since the one before; the first, and one after a gap, as long as is usual."""
-        between = np.diff(self.at)
+        """How long each counts for a level, s: its interval, or since the one before; the first of instants, and one
+        after a gap, as long as is usual."""
+        between = np.diff(self.at) if self.since is None else self.at - self.since
         usual = np.sort(between)[len(between) // 2] if len(between) else 1.0
-        return np.concatenate(([usual], np.where(between > 3 * usual, usual, between)))[: len(self.at)]
+        counted = np.where(between > 3 * usual, usual, between)
+        return np.concatenate(([usual], counted))[: len(self.at)] if self.since is None else counted
 
     @property
     def mean(self) -> float:
         seen = ~np.isnan(self.values)
-        return float(np.average(self.values[seen], weights=self.lengths[seen]))
+        weights = self.lengths if self.since is None else self.at - self.since
+        return float(np.average(self.values[seen], weights=weights[seen]))
 
     def rates(self) -> "Samples":
         """Of a counter, per second since it was observed last."""
@@ -77,11 +83,21 @@ class Samples:
         found = np.full(len(self.at), np.nan)
         risen = np.diff(self.values[seen])
         found[np.flatnonzero(seen)[1:]] = np.where(risen < 0, np.nan, risen / np.diff(self.at[seen]))
-        return Samples(self.at, found)
+        before = np.concatenate((self.at[:1], self.at[:-1]))
+        before[np.flatnonzero(seen)[1:]] = self.at[seen][:-1]
+        return Samples(self.at[1:], found[1:], before[1:])
 
     def within(self, phase: Sequence[float]) -> "Samples":
-        kept = (self.at >= phase[0]) & (self.at <= phase[1])
-        return Samples(self.at[kept], self.values[kept])
+        """Intervals belong to the phase that has their middle."""
+        when = self.at if self.since is None else (self.since + self.at) / 2
+        kept = (when >= phase[0]) & (when <= phase[1])
+        return Samples(self.at[kept], self.values[kept], None if self.since is None else self.since[kept])
+
+    def held(self, at: Floats) -> Floats:
+        """The value of the interval that has each time; NaN: none has."""
+        assert self.since is not None
+        inside = (self.since < at[:, None]) & (at[:, None] <= self.at)
+        return np.array([self.values[row][0] if row.any() else np.nan for row in inside])
 
     def level(self, watch: float | None, saturated: float | None) -> tuple[str, list[tuple[float, float]]]:
         """The level, and when it was beyond its limit."""
@@ -130,9 +146,9 @@ def _series(raw: Mapping[str, Samples], variables: Mapping[str, str], threads: i
     rates = [raw[key].rates() for key in CPU]
     spent = np.sum([each.values for each in rates], axis=0)
     spent = np.where(spent > 0, spent, np.nan)
-    at = rates[0].at
-    yield "cpu.busy", Samples(at, 100 * np.sum([each.values for each in rates[:BUSY]], axis=0) / spent)
-    yield "cpu.steal", Samples(at, 100 * rates[-1].values / spent)
+    at, since = rates[0].at, rates[0].since
+    yield "cpu.busy", Samples(at, 100 * np.sum([each.values for each in rates[:BUSY]], axis=0) / spent, since)
+    yield "cpu.steal", Samples(at, 100 * rates[-1].values / spent, since)
     waiting = np.maximum(gauge["host.procs_running"] - 1, 0) / np.nanmean(gauge["host.cpus"])
     yield "cpu.run_queue", Samples(raw["host.procs_running"].at, waiting)
     yield "threads.running", status
@@ -147,7 +163,7 @@ def _series(raw: Mapping[str, Samples], variables: Mapping[str, str], threads: i
     here = max(1.0, float(np.percentile(seen, 90)) - 1) if len(seen) else float(threads)
     clients = min(float(threads), here) if threads > 1 else here
     waited = raw[STATUS + "Innodb_row_lock_time"].rates()
-    yield "row_locks.waiting", Samples(waited.at, waited.values / 1000 * 100 / clients)
+    yield "row_locks.waiting", Samples(waited.at, waited.values / 1000 * 100 / clients, waited.since)
     yield "row_locks.now", Samples(status.at, 100 * gauge[STATUS + "Innodb_row_lock_current_waits"] / clients)
 
 
@@ -185,7 +201,7 @@ def _check_reading(reported: Mapping[str, Any], own: Samples, busy: Samples, *, 
     for hair in (1 - HAIR, 1 + HAIR):
         counts = own
         if reported["indicator"] in WHILE_BUSY:
-            counts = Samples(own.at, np.where(busy.values < BUSY_FROM * hair, 0.0, own.values))
+            counts = Samples(own.at, np.where(busy.held(own.at) >= BUSY_FROM * hair, own.values, 0.0))
         beside.append(counts.level(watch and watch * hair, saturated and saturated * hair))
     assert any(
         reported["level"] == level and np.ravel(reported["spans"]) == pytest.approx(np.ravel(spans), abs=2e-3)
