@@ -119,6 +119,15 @@ def withdraw(*, link_id: int, by: User, now: datetime) -> SharedLink | None:
     return link
 
 
+@transaction.atomic
+def withdraw_of(*, view: str, path: str, now: datetime) -> int:
+    """Withdraw all links of the page, which is deleted; returns how many."""
+    links = SharedLink.objects.select_for_update().filter(view=view, path=path, withdrawn_at=None)
+    for link in links:
+        record(Action.LINK_WITHDRAW, address(link.path, link.pinned))
+    return links.update(withdrawn_at=now)
+
+
 def state(link: SharedLink, now: datetime) -> str:
     if link.withdrawn_at is not None:
         return "withdrawn"

@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db import connection, transaction
 from django.db.models import Max, QuerySet
@@ -98,13 +98,22 @@ def boundary(subscription: Subscription, *, now: datetime) -> datetime:
     """Notices up to this time are due: for a digest, its last scheduled time."""
     if subscription.digest == Subscription.Digest.AT_ONCE:
         return now
-    local = now.astimezone(ZoneInfo(subscription.zone))
+    local = now.astimezone(_zone(subscription))
     last = local.replace(hour=subscription.hour, minute=0, second=0, microsecond=0, fold=0)
     days = local.weekday() if subscription.digest == Subscription.Digest.WEEKLY else 0
     last -= timedelta(days=days)
     if last > local:
         last -= timedelta(days=7 if subscription.digest == Subscription.Digest.WEEKLY else 1)
     return last.astimezone(UTC)
+
+
+def _zone(subscription: Subscription) -> tzinfo:
+    """UTC for a zone that is no longer known here: a digest at another hour is better than none for anybody."""
+    try:
+        return ZoneInfo(subscription.zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        log.error("subscription %s: unknown time zone %r, UTC is used", subscription.pk, subscription.zone)
+        return UTC
 
 
 def _load(notices: QuerySet[Notice]) -> list[Notice]:

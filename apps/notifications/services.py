@@ -150,14 +150,28 @@ def _switch(subscription: Subscription, is_enabled: bool) -> None:
     subscription.is_enabled = is_enabled
     known = Subscription.objects.filter(pk=subscription.pk).select_related("team").first()
     subscription.save()
-    before, after = _summary(known) if known else "", _summary(subscription)
+    before, after = "", _summary(subscription)
+    if known:
+        before, after = _summary(known), after + _renewed(known, subscription)
     record(Action.SUBSCRIPTION_SAVE, f"subscription {subscription.pk}", before=before, after=after)
 
 
 def _summary(subscription: Subscription) -> str:
-    """Without the address: that of a chat webhook is a secret."""
+    """With the masked address only: that of a chat webhook is a secret."""
     state = "on" if subscription.is_enabled else "disabled"
-    return f"{subscription.team.name}, {subscription.kind}, {state}: {', '.join(subscription.events)}"
+    where = f" {masked(subscription.address)}" if subscription.address else ""
+    when = subscription.digest
+    if subscription.digest != Digest.AT_ONCE:
+        when = f"{when} at {subscription.hour:02}:00 {subscription.zone}"
+    asked = "&".join(f"{name}={value}" for name, value in sorted(subscription.asks.items())) or "all findings"
+    events = ", ".join(subscription.events)
+    return f"{subscription.team.name}, {subscription.kind}{where}, {state}, {when}: {events}; {asked}"
+
+
+def _renewed(before: Subscription, after: Subscription) -> str:
+    """What changed that the summary does not show."""
+    changed = [name for name in ("address", "secret") if getattr(before, name) != getattr(after, name)]
+    return f" ({' and '.join(changed)} changed)" if changed else ""
 
 
 @transaction.atomic

@@ -122,7 +122,9 @@ def _amount(change: ChangeRow) -> str:
         return "without a ratio"
     if change.low is None or change.high is None:
         return "inconclusive (too few repetitions for an interval)"
-    return f"{percent(change.ratio)} (95 % interval {percent(change.low)} to {percent(change.high)})"
+    if not change.interval:
+        return f"{change.size} (95 % interval with one end)"
+    return f"{change.size} (95 % interval {percent(change.low)} to {percent(change.high)})"
 
 
 def _versions(row: FindingRow, change: ChangeRow) -> str:

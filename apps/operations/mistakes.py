@@ -68,7 +68,7 @@ def _reasons(system: System, runs: list[int]) -> Iterator[str]:
         yield "it is an example, which has a removal of its own (Home)"
     saved = Snapshot.objects.filter(runs__overlap=runs).values_list("comparison__title", flat=True).distinct()
     for title in saved.order_by("comparison__title"):
-        yield f"the saved comparison {title!r} rests on its runs: delete that first"
+        yield f"the saved comparison {title!r} rests on its runs: delete that first, on its page"
     for pinned in PinnedBaseline.objects.filter(system=system).select_related("workload"):
         yield f"it is the pinned baseline of {pinned.workload}: pin another one first"
     if SignOff.objects.filter(release=system.release_id, withdrawn_at=None).exists():

@@ -10,7 +10,9 @@ from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.reconcile import CLOSED, OPEN
 from apps.regressions.findings.repeat import RepeatPlan
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
+from apps.regressions.findings.titles import interval as change_interval
 from apps.regressions.findings.titles import percent, share
+from apps.regressions.findings.titles import size as change_size
 from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow, NoteRow
 from apps.regressions.releases import check as release_check
 from apps.regressions.releases import markdown, sign_offs, stored_checks
@@ -107,6 +109,8 @@ __all__ = [
     "Tried",
     "TriedSeries",
     "activity",
+    "change_interval",
+    "change_size",
     "check_release",
     "early_stop",
     "evidence",

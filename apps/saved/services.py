@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.text import slugify
 
+from apps.accounts import shared_links
 from apps.accounts.models import User
 from apps.comparison.api import UnknownSide, claims, compare, cost
 from apps.comparison.models import SavedComparison, Snapshot
@@ -16,6 +18,7 @@ from apps.comparison.pure import Comparison, Section, serialisation, with_tones
 from apps.core.answers import Hidden, Name, Shown, component
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
 from apps.saved.staleness import agreement_changes, cost_changes
@@ -182,6 +185,27 @@ def describe(*, slug: str, title: str, note: str) -> None:
     before, row.title, row.note = row.title, title.strip(), note.strip()
     row.save(update_fields=["title", "note"])
     record(Action.COMPARISON_DESCRIBE, f"saved comparison {slug}", before=before, after=row.title)
+
+
+@transaction.atomic
+def delete(*, slug: str, path: str, by: User, now: datetime) -> None:
+    """Delete it with its snapshots, and withdraw the shared links of its page at `path`: another one may have its
+    address some day. Its author's or an administrator's to do. Raises NoSuchSnapshot, PermissionDenied."""
+    row = SavedComparison.objects.select_for_update(of=("self",)).select_related("author").filter(slug=slug).first()
+    if row is None:
+        raise _no_such(slug)
+    if not may_delete(row.author.get_username(), by):
+        raise PermissionDenied(f"{row.author.get_username()} saved it: ask them or an administrator to delete it.")
+    shared_links.withdraw_of(view="saved", path=path, now=now)
+    snapshots = row.snapshots.count()
+    record(
+        Action.COMPARISON_DELETE, f"saved comparison {slug}", before=f"{row.title}, {counted(snapshots, 'snapshot')}"
+    )
+    row.delete()
+
+
+def may_delete(author: str, by: User) -> bool:
+    return by.is_administrator or by.get_username() == author
 
 
 def _check(title: str, note: str) -> None:

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import may_write, writer
@@ -65,6 +66,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         # Who reads it by a shared link sees the snapshot alone.
         "standing": None if hasattr(request, "shared_link") else services.standing(found),
         "may_write": may_write(request),
+        "may_delete": may_write(request) and services.may_delete(found.author, writer(request)),
         "live_url": CompareAddress.read(_asked(found)).url(),
         "snapshot_url": f"{reverse('web:saved', args=[slug])}?snapshot={found.snapshot.number}",
         "json_url": f"{reverse('api:saved-comparison', args=[slug])}?snapshot={found.snapshot.number}",
@@ -195,6 +197,18 @@ def describe(request: HttpRequest, slug: str) -> HttpResponse:
     except Invalid as error:
         return _refused(request, error, back=reverse("web:saved", args=[slug]))
     return redirect("web:saved", slug)
+
+
+@require_POST
+@writers_only
+def delete(request: HttpRequest, slug: str) -> HttpResponse:
+    path = reverse("web:saved", args=[slug])
+    try:
+        services.delete(slug=slug, path=path, by=writer(request), now=timezone.now())
+    except services.NoSuchSnapshot as error:
+        raise Http404(str(error)) from error
+    messages.info(request, f"The saved comparison {slug} is deleted.")
+    return redirect("web:saved-list")
 
 
 @require_POST

@@ -52,6 +52,7 @@ urlpatterns: list[URLPattern] = [
     path("comparisons/<slug:slug>/part/<str:name>/", saved.part, name="saved-part"),
     path("comparisons/<slug:slug>/standing/", saved.standing, name="saved-standing"),
     path("comparisons/<slug:slug>/refresh/", saved.refresh, name="saved-refresh"),
+    path("comparisons/<slug:slug>/delete/", saved.delete, name="saved-delete"),
     path("comparisons/<slug:slug>/describe/", saved.describe, name="saved-describe"),
     path("workloads/<int:workload_id>/baseline/", saved.pin, name="pin-baseline"),
     path("help/", help.show, name="help"),

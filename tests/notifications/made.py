@@ -58,7 +58,7 @@ def a_subscription(**fields: Any) -> Subscription:
         "hour": 7,
         "zone": "UTC",
     }
-    return services.keep_subscription(subscription_id=None, **{**defaults, **fields})
+    return services.keep_subscription(**{"subscription_id": None, **defaults, **fields})
 
 
 @dataclass

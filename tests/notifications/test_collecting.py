@@ -135,6 +135,18 @@ def test_a_digest_is_due_at_its_hour_in_its_zone(digest: str, now: datetime, exp
     assert collect.boundary(subscription, now=now) == expected
 
 
+def test_a_zone_that_is_no_longer_known_keeps_nobody_waiting() -> None:
+    lost, other = a_subscription(digest="daily", hour=7), a_subscription()
+    Subscription.objects.filter(pk=lost.pk).update(zone="Mars/Olympus")
+    a_note(a_finding())
+    collect.collect()
+    now = timezone.now()
+    assert collect.bundle(now=now) >= 1
+    assert Delivery.objects.filter(subscription=other).count() == 1
+    collect.bundle(now=now + timedelta(days=1))
+    assert Delivery.objects.filter(subscription=lost).count() == 1
+
+
 def test_a_digest_gathers_a_day_and_is_not_sent_before() -> None:
     a_subscription(digest="daily")
     now = timezone.now()

@@ -1,5 +1,7 @@
 """Teams and subscriptions in the browser's forms; who may only read sees addresses in part."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -7,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.core.audit.models import AuditEntry
 from apps.notifications import collect, deliver, services
 from apps.notifications.encryption import UNREADABLE
 from apps.notifications.models import Delivery, Subscription, Team
@@ -288,3 +291,24 @@ def test_a_masked_address_makes_no_new_subscription_and_an_unreadable_one_is_ask
     assert "SPLASHBOARD_SECRET_KEY has changed" in page
     for left in (UNREADABLE, ""):
         assert engineer.post(own, form | {"address": left}).status_code == 422
+
+
+def test_the_audit_log_tells_what_changed_in_a_subscription_and_no_secret() -> None:
+    subscription = a_subscription(kind="slack", address="https://hooks.example.com/services/T0/FIRST")
+    a_subscription(
+        subscription_id=subscription.pk,
+        kind="slack",
+        address="https://hooks.example.com/services/T0/SECOND",
+        digest="weekly",
+        hour=9,
+        zone="Asia/Tokyo",
+        asks={"smallest": 0.1},
+    )
+    entry = AuditEntry.objects.filter(action="subscription.save").latest("pk")
+    assert "at once" in entry.before
+    assert "all findings" in entry.before
+    assert "weekly at 09:00 Asia/Tokyo" in entry.after
+    assert "smallest=0.1" in entry.after
+    assert "address" in entry.after.rpartition("(")[2], "the masked form of both is the same"
+    assert "https://hooks.example.com/…" in entry.after
+    assert not {"FIRST", "SECOND"} & set(re.split(r"\W", f"{entry.before} {entry.after}"))

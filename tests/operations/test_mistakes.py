@@ -96,7 +96,7 @@ def _signed_off(system: System) -> None:
     ("use", "reason"),
     [
         (lambda system: a_job(systems=[system]), "an agent measured it, in 1 job"),
-        (_saved, "the saved comparison 'Kept' rests on its runs: delete that first"),
+        (_saved, "the saved comparison 'Kept' rests on its runs: delete that first, on its page"),
         (lambda system: baselines.pin(workload=a_workload(), system=system, note="", by=a_user()), "pinned baseline"),
         (_signed_off, "is signed off: withdraw that first"),
         (lambda system: a_measured_run({}, system=system, provenance="example"), "a removal of its own"),

@@ -18,6 +18,7 @@ class Action(StrEnum):
     BASELINE_UNPIN = "baseline.unpin"
     CAMPAIGN_CANCEL = "campaign.cancel"
     CAMPAIGN_CREATE = "campaign.create"
+    COMPARISON_DELETE = "comparison.delete"
     COMPARISON_DESCRIBE = "comparison.describe"
     COMPARISON_REFRESH = "comparison.refresh"
     COMPARISON_SAVE = "comparison.save"

@@ -209,9 +209,12 @@ def _correct_times(*, now: datetime) -> None:
     """A clock that was ahead set times beyond the next one; after its correction they would wait until it is so late
     again."""
     for schedule in Schedule.objects.filter(next_at__gt=now):
-        following = cron.next_after(now, expression=schedule.cron, zone=schedule.zone)
-        if following and schedule.next_at and following < schedule.next_at:
-            _correct(schedule.pk, now=now)
+        try:
+            following = cron.next_after(now, expression=schedule.cron, zone=schedule.zone)
+            if following and schedule.next_at and following < schedule.next_at:
+                _correct(schedule.pk, now=now)
+        except Exception:
+            log.exception("the next time of schedule %s could not be computed", schedule.pk)
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """Title of a finding: one line with place, metric and size of the change."""
 
+import math
 from collections.abc import Sequence
 
 from apps.core.text import counted
@@ -17,11 +18,11 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
     worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
     first = max(worse or changes, key=prominence)
     metric = first.metric.name if first.metric else "result"
-    size = percent(first.ratio) if first.ratio is not None else _values(first)
+    amount = _values(first) if first.ratio is None else size(first.ratio, first.low, first.high)
     others = len(changes) - 1
     more = f" and {counted(others, 'other')}" if others else ""
     where = f"{finding.release}" if finding.release else first.system.short_name
-    return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
+    return f"{where}: {metric} {amount}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
 
 
 def _values(change: Change) -> str:
@@ -41,8 +42,26 @@ def percent(ratio: float) -> str:
     return f"{'−' if ratio < 1 else '+'}{share(abs(ratio - 1))}"
 
 
+def size(ratio: float, low: float | None, high: float | None) -> str:
+    """The change; with an interval of one end, as of a side of few clock steps, that end: "+1,420 % or more"."""
+    if low is None or high is None or not _has_one_end(low, high):
+        return percent(ratio)
+    return f"{percent(low)} or more" if low else f"{percent(high)} or less"
+
+
+def interval(low: float, high: float) -> str:
+    """ "[−14 %, −10 %]"; empty where `size` states its only end."""
+    return "" if _has_one_end(low, high) else f"[{percent(low)}, {percent(high)}]"
+
+
+def _has_one_end(low: float, high: float) -> bool:
+    return (low == 0) != math.isinf(high)
+
+
 def share(part: float) -> str:
-    """As percent: 12 %, 1.2 %, 0.1 %."""
+    """As percent: 12 %, 1.2 %, 0.1 %; ∞ without an end."""
+    if math.isinf(part):
+        return "∞"
     size = part * 100
     return f"{size:.0f}\u00a0%" if size >= 9.95 else f"{size:.1f}\u00a0%"
 

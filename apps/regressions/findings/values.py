@@ -7,8 +7,7 @@ from typing import Annotated
 from apps.core.answers import Hidden, Inline, Name, Rounded, Shown, Words, component
 from apps.core.units import NBSP, with_unit
 from apps.dispatch.api import Progress
-from apps.regressions.findings import filters
-from apps.regressions.findings.titles import percent
+from apps.regressions.findings import filters, titles
 from apps.regressions.models import Change
 
 
@@ -48,7 +47,7 @@ class ChangeRow:
     before: Annotated[Rounded | None, "typical value in the metric's unit"]
     after: Rounded | None
     ratio: Annotated[Rounded | None, "after / before"]
-    low: Annotated[Rounded | None, "lower end of the ratio's 95 % interval; null: too few repetitions"]
+    low: Annotated[Rounded | None, "lower end of the ratio's 95 % interval; null: too few repetitions, or no such end"]
     high: Rounded | None
     p: Annotated[Rounded | None, "corrected for all comparisons of the release"]
     runs_before: Annotated[tuple[int, ...], "ids"]
@@ -69,14 +68,14 @@ class ChangeRow:
     @property
     def size(self) -> str:
         """The relative change: "−12 %"; a missing result has none."""
-        return percent(self.ratio) if self.ratio is not None else "no size"
+        return titles.size(self.ratio, self.low, self.high) if self.ratio is not None else "no size"
 
     @property
     def interval(self) -> str:
         """95 % interval of the size: "[−14 %, −10 %]"."""
         if self.low is None or self.high is None:
             return "too few repetitions" if self.ratio is not None else ""
-        return f"[{percent(self.low)}, {percent(self.high)}]"
+        return titles.interval(self.low, self.high)
 
     @property
     def words(self) -> Annotated[Shown[Words], "size, interval and values; of a missing result: the reason"]:
@@ -84,7 +83,7 @@ class ChangeRow:
             return self.reason or self.verdict
         unit = self.metric.unit if self.metric else ""
         values = f"{with_unit(self.before, unit)} → {with_unit(self.after, unit)}"
-        return f"{self.size}{NBSP}{self.interval}: {values}".replace(f"{NBSP}:", ":")
+        return f"{self.size}{NBSP}{self.interval}".removesuffix(NBSP) + f": {values}"
 
 
 @component("Finding", "A group of related changes, with its review.")

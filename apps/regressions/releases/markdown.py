@@ -6,7 +6,7 @@ from apps.core import tabular
 from apps.core.tabular import escaped
 from apps.core.text import counted
 from apps.core.units import with_unit
-from apps.regressions.findings.titles import percent
+from apps.regressions.findings.titles import interval, percent, size
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_relevant, p_words
 
 # Missing rows that are listed; the rest is counted.
@@ -68,4 +68,4 @@ def _change(row: CheckRow) -> str:
         return row.reason or "no ratio"
     if row.low is None or row.high is None:
         return f"{percent(row.ratio)} (no interval: {row.reason or 'too few repetitions'})"
-    return f"{percent(row.ratio)} [{percent(row.low)}, {percent(row.high)}]"
+    return f"{size(row.ratio, row.low, row.high)} {interval(row.low, row.high)}".rstrip()

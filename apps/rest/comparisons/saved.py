@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from django.db import transaction
 from django.http import Http404
 from django.urls import reverse
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -150,6 +151,15 @@ class OneSavedComparison(APIView):
         with _as_404():
             services.describe(slug=slug, **stated.validated_data)
         return Response(_answer(request, slug, None))
+
+    @extend_schema(operation_id="delete_saved_comparison", responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        """Delete it with its snapshots and shared links: its author or an administrator. Its runs stay."""
+        NoParameters.read(request)
+        path = reverse("web:saved", args=[slug])
+        with _as_404():
+            services.delete(slug=slug, path=path, by=writer(request), now=timezone.now())
+        return Response(status=204)
 
 
 class RefreshSavedComparison(APIView):

@@ -17,9 +17,10 @@ from apps.regressions.api import (
     Result,
     RowVerdict,
     TrendStep,
+    change_interval,
+    change_size,
     is_relevant,
     p_words,
-    percent,
     share,
 )
 from apps.web.findings.wording import beside_row
@@ -227,7 +228,7 @@ def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
 def _change(row: CheckRow) -> str:
     """Errors and dips have no ratio where a run has none."""
     if row.ratio is not None:
-        return percent(row.ratio)
+        return change_size(row.ratio, row.low, row.high)
     words = {RowVerdict.WORSE: "more", RowVerdict.BETTER: "fewer"}
     return words.get(row.verdict, "") if row.low is None else ""
 
@@ -236,7 +237,7 @@ def interval(row: CheckRow) -> str:
     """For example "[−14 %, −10 %]", or why there is none."""
     if row.low is None or row.high is None:
         return "" if row.after is None or row.ratio is None else "no interval"
-    return f"[{percent(row.low)}, {percent(row.high)}]"
+    return change_interval(row.low, row.high)
 
 
 def _title(row: CheckRow) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from apps.runs.api import AttachedTable
 from apps.runs.pure import Attached, OutputTable
 
+LEAST_DECIMAL = 0.001  # smaller ones are written with an exponent
+
 
 @dataclass(frozen=True)
 class ShownColumn:
@@ -57,11 +59,13 @@ def _shown(one: AttachedTable) -> ShownTable:
 
 
 def _text(cell: str | float | None) -> str:
-    """Numbers with the digits that the tool printed."""
+    """Numbers with up to 3 decimals, below 1 with up to 6, below 0.001 with 6 significant digits."""
     if cell is None:
         return "not reported"
     if isinstance(cell, str):
         return cell
     if cell == int(cell):
         return f"{int(cell):,}"
-    return f"{cell:,.6f}".rstrip("0") if abs(cell) < 1 else f"{cell:,.3f}".rstrip("0")
+    if abs(cell) < LEAST_DECIMAL:
+        return f"{cell:.6g}"
+    return f"{cell:,.{6 if abs(cell) < 1 else 3}f}".rstrip("0").rstrip(".")

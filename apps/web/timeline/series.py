@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from apps.comparison.pure import COLORS, tones
-from apps.core.query import Address
+from apps.core.query import Address, whole_number
 from apps.runs.api import RunRow
 from apps.runs.pure import KIND_LIMIT
 
@@ -18,7 +18,7 @@ MOST_SERIES = 24
 DASHES = 6
 # Values of `align` that are not a kind of event.
 RUN, MEASURED = "run", "measured"
-LONGEST_KEY, LONGEST_NODE, LARGEST_RUN = 160, 80, 2**63 - 1
+LONGEST_KEY, LONGEST_NODE = 160, 80
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,12 @@ class TimelineAddress:
 def _key(text: str) -> Key | None:
     run, _, rest = text.partition(":")
     metric, _, node = rest.partition(":")
-    if not (run.isascii() and run.isdecimal() and 0 < int(run[:20]) <= LARGEST_RUN):
+    number = whole_number(run)
+    if not number:
         return None
     if not (metric and node and len(metric) <= LONGEST_KEY and len(node) <= LONGEST_NODE and text.isprintable()):
         return None
-    return Key(int(run), metric, node)
+    return Key(number, metric, node)
 
 
 def _alike(node: str, nodes: Mapping[int, Sequence[tuple[str, str]]], first: int, other: int) -> str:

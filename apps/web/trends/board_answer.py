@@ -16,7 +16,8 @@ from apps.regressions.api import (
     BoardGroup,
     BoardRow,
     RowVerdict,
-    percent,
+    change_interval,
+    change_size,
     trend_board,
     trend_columns,
 )
@@ -87,13 +88,15 @@ def change_of(cell: BoardCell) -> str:
     """Of throughput at a fixed rate the verdict: its value is what was asked for."""
     if cell.rate is not None and cell.verdict:
         return cell.verdict.value
-    return percent(cell.ratio.value) if cell.ratio and cell.ratio.value is not None else "no ratio"
+    if cell.ratio is None or cell.ratio.value is None:
+        return "no ratio"
+    return change_size(cell.ratio.value, cell.ratio.low, cell.ratio.high)
 
 
 def interval_of(cell: BoardCell) -> str:
     if cell.ratio is None or cell.ratio.low is None or cell.ratio.high is None:
         return ""
-    return f"[{percent(cell.ratio.low)}, {percent(cell.ratio.high)}]"
+    return change_interval(cell.ratio.low, cell.ratio.high)
 
 
 def when(column: BoardColumn, by: str) -> str:

@@ -40,6 +40,13 @@ def test_it_begins_a_campaign_of_its_plan_and_is_due_again_later() -> None:
     assert services.start_due(now=NOW) == 0
 
 
+def test_a_zone_that_is_no_longer_known_delays_no_other_schedule() -> None:
+    lost = a_schedule(name="lost")
+    Schedule.objects.filter(pk=lost.pk).update(zone="Mars/Olympus")
+    a_schedule(next_at=NOW)
+    assert services.start_due(now=NOW) == 1
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_beats_begin_one_campaign() -> None:
     a_schedule(next_at=NOW)

@@ -146,3 +146,10 @@ def test_a_baseline_is_pinned_replaced_and_taken_away(engineer: APIClient, workl
     assert engineer.delete(address).status_code == 204
     assert engineer.get(address).status_code == 404
     assert engineer.put("/api/v1/workloads/99999/baseline", {"system": "a"}, format="json").status_code == 404
+
+
+def test_it_is_deleted_by_its_author(engineer: APIClient, workload: Workload) -> None:
+    engineer.post(SAVED, stated(workload), format="json")
+    assert engineer.delete(f"{SAVED}b-beats-a/").status_code == 204
+    assert engineer.get(f"{SAVED}b-beats-a/").status_code == 404
+    assert engineer.delete(f"{SAVED}b-beats-a/").status_code == 404

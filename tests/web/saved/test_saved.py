@@ -9,7 +9,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from apps.accounts import shared_links
 from apps.catalog.models import System, Workload
 from apps.comparison.models import PinnedBaseline, SavedComparison, Snapshot
 from apps.comparison.selection import baselines
@@ -236,7 +238,7 @@ def test_readers_see_but_neither_save_nor_refresh_nor_pin(
     assert not elements(seen, REFRESH)
     assert "/comparisons/save/" not in page(client, question(workload).url())
     client.force_login(a_user(role="reader"))
-    for address in ("save/", "seen/refresh/", "seen/describe/"):
+    for address in ("save/", "seen/refresh/", "seen/describe/", "seen/delete/"):
         assert client.post(f"/comparisons/{address}", {"title": "x"}).status_code == 403
     assert client.post(f"/workloads/{workload.pk}/baseline/", {"system": "a"}).status_code == 403
     assert (SavedComparison.objects.count(), Snapshot.objects.count(), PinnedBaseline.objects.count()) == (1, 1, 0)
@@ -321,3 +323,26 @@ def test_the_catalog_shows_and_changes_the_pinned_baseline(
     assert refused.startswith("system: ")
     assert "'nobody'" in refused
     assert PinnedBaseline.objects.get().system == sides[1]
+
+
+def test_its_author_and_administrators_delete_it_and_its_links_lead_nowhere(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    url = save(engineer, workload)
+    kept = SavedComparison.objects.get()
+    link, _ = shared_links.create(
+        by=kept.author, view="saved", path=url, query={"snapshot": "1"}, title="x", days=30, now=timezone.now()
+    )
+    other = Client()
+    other.force_login(a_user(username="other", role="engineer"))
+    assert not elements(page(other, url), f"form[action='{url}delete/']")
+    assert other.post(f"{url}delete/").status_code == 403
+    assert elements(page(engineer, url), f"form[action='{url}delete/']")
+    said = engineer.post(f"{url}delete/", follow=True).content.decode()
+    assert "is deleted" in text(said, "[data-message]")
+    assert (SavedComparison.objects.count(), Snapshot.objects.count()) == (0, 0)
+    assert Run.objects.count() > 0
+    page(engineer, url, status=404)
+    link.refresh_from_db()
+    assert link.withdrawn_at is not None, "another comparison may have this address some day"
+    assert engineer.post(f"{url}delete/").status_code == 404

@@ -25,6 +25,7 @@ PLAN = "/campaigns/new/size/?systems=a&test=oltp_insert&repetitions=1"
         "/comparisons/?text=%00",
         f"/comparisons/?before={LONG}",
         f"/comparisons/a/?snapshot={LONG}",
+        f"/timeline/?series={'1'.zfill(5000)}:client.throughput:client",
         "/search/?q=%00",
         "/search/?q=a%00b",
         "/catalog/?text=%00",
