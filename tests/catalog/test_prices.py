@@ -1,13 +1,12 @@
 """A price has a source and a day, in a page, by the API and from AWS's list alike."""
 
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.catalog import services
@@ -67,7 +66,7 @@ def test_a_price_leads_back_to_no_other_site(client: Client, elsewhere: str) -> 
     [
         ("source", " ", "give the source of the price"),
         ("date", "", "give the day on which"),
-        ("date", (timezone.now() + timedelta(days=2)).date().isoformat(), "in the future"),
+        ("date", "9999-12-31", "in the future"),
         ("usd_per_hour", "-1", "from 0 to 100,000"),
         ("usd_per_hour", "0.123456", "at most 5 decimals"),
         ("usd_per_hour", "a lot", "write USD per hour"),

@@ -175,6 +175,7 @@ def check_panel(url: str, run: int) -> Readings:
     phase = (reported["measured_from"], reported["measured_to"])
     assert panel["measured"] == pytest.approx(phase, abs=1e-3)
     variables = {node["name"]: node["variables"] for node in reported["nodes"]}
+    checked = set()
     for node, raw in _raw(url, run).items():
         if STATUS + "Threads_running" not in raw:
             continue
@@ -184,6 +185,10 @@ def check_panel(url: str, run: int) -> Readings:
         for indicator, whole in found.items():
             where = f"{indicator} of {node} in run {run}"
             _check_reading(readings[indicator, node], whole.within(phase), busy, where=where)
+        checked.add(node)
+    servers = {node["name"] for node in reported["nodes"] if node["variables"]}
+    assert checked, f"run {run} has samples of no server"
+    assert checked == servers, f"run {run}: {checked} were checked of {servers}"
     for one in panel["readings"]:
         if one["unit"] == "%" and one["aspect"] == "utilization" and one["value"] is not None:
             assert all(0 <= one[key] <= 100 for key in ("value", "peak") if one[key] is not None), one

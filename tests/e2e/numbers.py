@@ -15,7 +15,7 @@ from tests.e2e.readings import Reading
 # sysbench's percentiles lie on 1,024 steps from 0.001 to 100,000 ms; it prints them with two decimals.
 GRID = math.log(1e8) / 1023
 DECIMALS = 0.01  # ms
-ERRORS = "client.errors"
+THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 # Far out two ways to compute a p agree in its size only.
 TINY = 1e-12
 # (side, threads) -> its runs in the order of their repetitions
@@ -94,8 +94,9 @@ def check_cells(
 ) -> list[tuple[Mapping[str, Any], Expected]]:
     """That every cell of the API's answer (of metrics that `readings` have) is what its runs say; those with a ratio,
     with what was expected. `levels`: id -> threads."""
-    found = []
+    found, seen = [], set()
     for cell in cells:
+        seen.add((cell["metric"], cell["side"], levels[cell["level"]]))
         metric, threads = cell["metric"], levels[cell["level"]]
         own = values_of(readings[cell["side"], threads], metric)
         where = f"{metric} of {cell['side']} at {threads} threads"
@@ -128,6 +129,9 @@ def check_cells(
         computed = (wanted.ratio, wanted.low, wanted.high, wanted.p, wanted.cautious_p)
         assert reported == pytest.approx(computed, rel=1e-6, abs=TINY), where
         found.append((cell, wanted))
+    metrics = {metric for metric, _, _ in seen}
+    assert THROUGHPUT in metrics
+    assert seen == {(metric, side, threads) for metric in metrics for side, threads in readings}
     return found
 
 

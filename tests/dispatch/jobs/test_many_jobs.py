@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import count, pairwise
 from threading import Barrier, BrokenBarrierError, Thread
 from uuid import UUID
 
@@ -53,6 +53,7 @@ class Crowd:
     is_over: bool = False
     made: list[MadeAttempt] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
+    numbers: Iterator[int] = field(default_factory=count)  # of attempts, whoever makes them
 
     def run(self) -> None:
         barrier = Barrier(len(self.members), action=self._go_on)
@@ -101,7 +102,8 @@ def measure(secret: str, chance: random.Random) -> Callable[[Crowd], Iterator[No
             if message is None:
                 yield
                 continue
-            began, is_killed = time.monotonic(), chance.random() < KILLED
+            # The first of all is killed, however the jobs are shared out.
+            began, is_killed = time.monotonic(), chance.random() < KILLED or next(crowd.numbers) == 0
             for _ in range(chance.randrange(MOST_RENEWALS + 1)):
                 yield
                 leases.renew(agent=agent, job_id=message.id, attempt=message.attempt, progress="", now=crowd.now)

@@ -86,11 +86,12 @@ def test_renewal_and_expiry_leave_a_job_that_its_agent_holds() -> None:
         job = a_job(state="running")
         agent = job.agent
         assert agent is not None
-        renewed, _ = at_once(
+        renewed, expired = at_once(
             partial(leases.renew, agent=agent, job_id=job.pk, attempt=1, progress="", now=late),
             partial(leases.expire_leases, now=late),
         )
         assert not isinstance(renewed, Exception)
+        assert isinstance(expired, int)
         job.refresh_from_db()
         assert (job.state, job.attempt) == ("running", 1)
 

@@ -59,7 +59,9 @@ def test_each_side_has_its_bottleneck_with_the_evidence_and_where_nodes_disagree
 ) -> None:
     html = part(client, workload)
     address = f"/api/v1/comparisons/?side=a&side=b&workload={workload.pk}&include=use"
-    for side in client.get(address).json()["use"]["sides"]:
+    sides = client.get(address).json()["use"]["sides"]
+    assert len(sides) == 2
+    for side in sides:
         place = f"[data-limits={side['side']}]"
         assert texts(html, f"{place} [data-headline]") == [side["headline"]]
         assert texts(html, f"{place} [data-evidence]") == side["evidence"]

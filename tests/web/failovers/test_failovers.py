@@ -129,7 +129,9 @@ def test_settings_explain_part_of_the_outage(client: Client, galera: System, mha
     a_failover(galera, made_up(6.5, proxy=0.9))
     a_failover(mha, made_up(7.6))
     page = page_of(client)
-    for group in load_failovers(FailoverFilter()).groups:
+    groups = load_failovers(FailoverFilter()).groups
+    assert len(groups) == 2
+    for group in groups:
         shown = element(page, f"[data-card={group.system}] p")
         assert shown.attributes["title"] == " ".join(wording.shares(group))
         assert wording.largest_share(group) in shown.text()

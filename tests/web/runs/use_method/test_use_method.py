@@ -107,8 +107,8 @@ def test_quiet_resources_are_folded_beside_those_that_are_not(client: Client) ->
     assert states(page, "tr[data-resource=cpu]:not([data-node])", "quiet") == [(None,)]
     assert elements(page, folded)
     calm = part(client, a_cluster(g1=20.0))
-    if not elements(calm, ".level--watch"):
-        assert not elements(calm, folded)
+    assert not elements(calm, ".level--watch, .level--saturated")
+    assert not elements(calm, folded)
 
 
 def test_a_value_opens_its_reading_with_evidence_formula_limits_and_what_else_is_known(client: Client) -> None:
