@@ -119,7 +119,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
             data=bench.data,
             figures=bench.figures,
         )
-        everything = results.merged(results.load(), now)
+        everything = results.merged(results.load(), results.of_version(now))
         results.save(everything)
     missed = [figure.title for figure in now.figures if figure.passed is False]
     say(f"{len(now.figures)} figures, {len(missed)} bars missed; see docs/reference/performance.md")

@@ -97,7 +97,8 @@ def store(bench: Bench) -> Stored:
         before = peer.cpu()
         peer.settle(span)
         settling = (peer.cpu() - before) / sum(samples)
-        # The reported cost includes bringing the data into the form whose bytes are counted; for us that is the seal.
+        # The reported cost includes bringing the data into the form whose bytes are counted: for us the seal, without
+        # PostgreSQL's VACUUM.
         for form in FORMS:
             side = f"{name} {form}"
             speeds[side] = [1 / (1 / speed + settling) for speed in speeds[side]]

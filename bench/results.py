@@ -27,6 +27,7 @@ PARTS = (
 )
 # Measured only where asked for: they take an hour, 40 minutes, and 20, on an idle machine.
 LONG_PARTS = ("load", "cost", "duet")
+OURS = "Splashboard"
 PAGE = ROOT / "docs" / "reference" / "performance.md"
 TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -->)", flags=re.DOTALL)
 
@@ -45,6 +46,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     better: Literal["lower", "higher"]
     measured_on: str  # ISO date
+    version: str = ""  # of Splashboard
     ours: float | None = None
     # 95 % interval of our own value.
     ours_low: float | None = None
@@ -129,6 +131,13 @@ def merged(before: Results, now: Results) -> Results:
     )
 
 
+def of_version(results: Results) -> Results:
+    """With the version that was measured in each figure that has none."""
+    version = results.versions.get(OURS, "")
+    figures = [msgspec.structs.replace(each, version=each.version or version) for each in results.figures]
+    return msgspec.structs.replace(results, figures=figures)
+
+
 def save(results: Results, *, file: Path = FILE, page: Path = PAGE) -> None:
     file.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
     page.write_text(TABLE.sub(lambda _: table(results), page.read_text()))
@@ -148,7 +157,7 @@ def table(results: Results) -> str:
     lines = [
         f"Last measured on {results.measured_on}: {machine.get('cpu', 'unknown processor')}, "
         f"{machine.get('cores', '?')} cores, {machine.get('memory_gb', '?')} GB, {machine.get('system', 'Linux')}; "
-        + ", ".join(f"{name} {version}" for name, version in results.versions.items())
+        + ", ".join(f"{name} {version}" for name, version in results.versions.items() if name != OURS)
         + ".",
         "",
         *_rows(results.figures),
@@ -175,7 +184,7 @@ def _own(figure: Figure) -> str:
 
 
 def _rows(figures: Iterable[Figure]) -> list[str]:
-    # Parts are measured separately, so each row has its date.
+    # Parts are measured separately, so each row has its date and the product's version.
     head = ["what", "peer", "ours", "theirs", "ratio (95 % interval)", "bar", "met", "measured"]
     return [
         f"| {' | '.join(head)} |",
@@ -190,12 +199,12 @@ def _cells(figure: Figure) -> Sequence[str]:
         return what, figure.peer, "", "", f"not measured: {figure.skipped}", _bar(figure), "", ""
     verdict = {None: "", True: "yes", False: "**no**"}[figure.passed]
     values = _own(figure), _short(figure.theirs), _spread(figure)
-    return what, figure.peer, *values, _bar(figure), verdict, figure.measured_on
+    return what, figure.peer, *values, _bar(figure), verdict, f"{figure.measured_on} {figure.version}".strip()
 
 
 def _spread(figure: Figure) -> str:
     """The ratio, with its interval if there were several rounds."""
-    if figure.rounds < 2:
+    if figure.rounds < 2 or figure.ratio is None:
         return _short(figure.ratio)
     return f"{_short(figure.ratio)} ({_short(figure.low)} – {_short(figure.high)})"
 
