@@ -69,8 +69,8 @@ def measure(bench: Bench, folder: Path) -> None:
     what = f"{len(labelled)} windows of network latencies, labelled by hand"
     _report_f1(bench, "labelled", what, ScorePairs(mine, at_once), bar=LABELLED_F1)
     _report(
-        bench, key="added", title=f"{LOADED * histories.RUNS:,} runs added one by one to {LOADED} series; the peer from {SERIES} others, "
-        "beside ours on the same processors",
+        bench, key="added", title=f"{LOADED * histories.RUNS:,} runs added one by one to {LOADED} series; the peer "
+        f"from {SERIES} others, beside ours on the same processors",
         unit="s of CPU", mine=_added_one_by_one(histories.synthetic(seed + 1, series=LOADED)), bar=SECONDS,
         theirs=sum(replay.seconds for replay in replays) * LOADED / SERIES if replays else None,
     )  # fmt: skip
