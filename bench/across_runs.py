@@ -52,7 +52,8 @@ def measure(bench: Bench) -> None:
                 bench.report(
                     key=f"q2.{of}.{form}.{name}".replace(" ", "_"), part="q2",
                     title=f"Q2: mean, deviation, least, greatest and a quantile of {of} over {RUNS} runs, which ours "
-                    f"computed at the seal; the peer is asked {form}", peer=name, unit="ms", better="lower", limit=limit,
+                    f"computed at the seal; the peer is asked {form}",
+                    peer=name, unit="ms", better="lower", limit=limit,
                     found=None if theirs is None else rounds.compared(found["ours"], theirs),
                 )  # fmt: skip
 
