@@ -48,7 +48,7 @@ from apps.dispatch.jobs.uploads import (
     run_of,
     store_batch,
 )
-from apps.dispatch.queries import unreachable
+from apps.dispatch.queries import refusals, unreachable
 from apps.dispatch.schedules import queries as schedule_queries
 from apps.dispatch.schedules import scheduled_runs
 from apps.dispatch.schedules import services as schedules
@@ -111,6 +111,7 @@ __all__ = [
     "problems_of",
     "progress",
     "queries",
+    "refusals",
     "register_agent",
     "renew",
     "rotate_agent",

@@ -252,15 +252,24 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
 
 def _obstacles(unreached: Sequence[System], *, now: datetime) -> Iterator[str]:
     """Reasons why jobs wait, with the remedy. One query if there are any."""
-    refusing = _alive(now).exclude(refused_systems={}).order_by("name") if unreached else ()
-    why = {slug: (agent, reason) for agent in refusing for slug, reason in agent.refused_systems.items()}
+    refused = refusals(unreached, now=now)
     remedy = "connect one as docs/howto/agent.md says."
     for system in unreached:
-        if system.slug in why:
-            agent, reason = why[system.slug]
-            yield f"{system.short_name} gets no jobs of agent {agent.name}: {reason}."
+        if system.slug in refused:
+            yield f"{refused[system.slug]}."
         else:
             yield f"No agent is connected to {system.short_name}{_with_labels(system)}: {remedy}"
+
+
+def refusals(unreached: Sequence[System], *, now: datetime) -> Mapping[str, str]:
+    """Slug -> why a live agent that names the system gives it no jobs. One query if there are any."""
+    refusing = _alive(now).exclude(refused_systems={}).order_by("name") if unreached else ()
+    why = {slug: (agent, reason) for agent in refusing for slug, reason in agent.refused_systems.items()}
+    found = ((system, why[system.slug]) for system in unreached if system.slug in why)
+    return {
+        system.slug: f"{system.short_name} gets no jobs of agent {agent.name}: {said}"
+        for system, (agent, said) in found
+    }
 
 
 def _not_restarted(cells: Sequence[JobCell], *, but: Collection[int]) -> tuple[str, ...]:

@@ -151,6 +151,7 @@ def _plan_page(
         # Reachable systems come first.
         "systems": sorted(form.offered, key=lambda system: system.slug in unreachable),
         "unreachable": unreachable,
+        "refused": queries.refusals([each for each in form.offered if each.slug in unreachable], now=timezone.now()),
         **_size(counted),
         "problems": [
             *(FormProblem(each.field, each.field, each.text(), "presets") for each in problems),

@@ -319,11 +319,15 @@ class PlanForm(PageForm):
 def _check_reach(systems: Iterable[System], now: datetime) -> None:
     """Raises Invalid: what is planned here starts at once. Files and the API may name systems of agents to come."""
     chosen = list(systems)
-    unreached = dispatch.unreachable(chosen, now=now)
-    names = [system.short_name for system in chosen if system.slug in unreached]
-    if names:
+    slugs = dispatch.unreachable(chosen, now=now)
+    unreached = [system for system in chosen if system.slug in slugs]
+    refused = dispatch.refusals(unreached, now=now)
+    problems = [FieldProblem("systems", why) for why in refused.values()]
+    if names := [system.short_name for system in unreached if system.slug not in refused]:
         remedy = "connect one (docs/howto/agent.md), or plan it as a file, whose jobs wait for it"
-        raise Invalid([FieldProblem("systems", f"no agent is connected to {and_list(names)}", remedy)])
+        problems.append(FieldProblem("systems", f"no agent is connected to {and_list(names)}", remedy))
+    if problems:
+        raise Invalid(problems)
 
 
 def _threads(text: str) -> list[int]:

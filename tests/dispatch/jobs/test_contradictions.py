@@ -11,8 +11,9 @@ from apps.dispatch import api as dispatch
 from apps.dispatch import queries
 from apps.dispatch.models import Agent, Job
 from apps.dispatch.schedules.scheduled_runs import lacks_of
-from tests.support.builders import a_campaign, an_agent
+from tests.support.builders import a_campaign, a_user, an_agent
 from tests.support.pages import elements, text
+from tests.web.campaigns.pages import a_form
 from workers.protocol import wire
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +92,12 @@ def test_the_reason_stands_on_the_pages_of_agents_and_of_the_campaign_that_waits
         assert f"gets no jobs of agent {agent.name}: its release is '11.8.3-MariaDB'" in said
         assert f"but runs under its slug count as '{OLD}'" in said
         assert elements(page, f"{notice} a[href='/help/howto/agent/']")
+    client.force_login(a_user())
+    plan = client.get("/campaigns/new/").content.decode()
+    assert "its release is '11.8.3-MariaDB'" in text(plan, "[data-refused]")
+    refused = client.post("/campaigns/new/", a_form(systems=["db"])).content.decode()
+    assert f"gets no jobs of agent {agent.name}: its release is '11.8.3-MariaDB'" in refused
+    assert "no agent is connected" not in refused
     (row,) = queries.list_agents(now=timezone.now())
     assert [system.slug for system in row.refused_systems] == ["db"]
     (lack,) = lacks_of(list(Job.objects.all()), [agent], now=timezone.now())
