@@ -31,7 +31,7 @@ def stated_limits(platforms: Collection[str]) -> tuple[StatedLimit, ...]:
         sides = article.setup.get("sides", {})
         for stated in article.setup["bottlenecks"]:
             side = sides.get(stated["side"], {})
-            if side.get("platform") in platforms:
+            if side.get("platform") in platforms and stated.get("saturated"):
                 found.append(
                     StatedLimit(
                         article=article.title,

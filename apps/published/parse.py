@@ -128,6 +128,8 @@ class _ArticleReader:
             raise MalformedFile(self.name, entry, field, f"{text}; {HELP}") from error
 
     def mapping(self, raw: Mapping[str, Any], kind: type[T], entry: str) -> dict[str, T]:
+        for key in raw:
+            self.require(bool(key.strip()), entry, "", "a name must not be empty")
         return {key: self.convert(value, kind, f"{entry}.{key}") for key, value in raw.items()}
 
     def entries(self, raw: list[Any], kind: type[T], entry: str) -> list[T]:
@@ -152,6 +154,9 @@ class _ArticleReader:
 
     def cells(self, table: TableEntry, entry: str) -> list[StatedFigure]:
         """The figures below the metric columns; a null cell states nothing."""
+        self.require(bool(table.title.strip()), entry, "title", "must not be empty")
+        self.require(bool(table.columns), entry, "columns", "a table has at least one column")
+        self.require(bool(table.rows), entry, "rows", "a table has at least one row")
         for c, column in enumerate(table.columns):
             one = bool(column.axis) != bool(column.metric)
             self.require(one, f"{entry}.columns[{c}]", "metric", "a column has either an axis or a metric")
@@ -238,6 +243,9 @@ class _ArticleReader:
         for name in ("bottlenecks", "errors", "load_levels"):
             for i, item in enumerate(getattr(document, name)):
                 self.known(item.workload, self.workloads, f"{name}[{i}]", "workload")
+                if name == "bottlenecks":
+                    named = bool(item.saturated) and all(resource.strip() for resource in item.saturated)
+                    self.require(named, f"{name}[{i}]", "saturated", "must name at least one resource")
                 if name != "load_levels":
                     self.known(item.side, self.sides, f"{name}[{i}]", "side")
 

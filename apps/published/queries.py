@@ -29,6 +29,8 @@ from apps.published.values import (
 )
 
 TABLE = re.compile(r"tables\[(\d+)\]")
+# A file was once accepted without.
+UNTITLED = "table without a title"
 
 
 def list_articles() -> list[ArticleValue]:
@@ -176,7 +178,7 @@ def _article(article: Article) -> ArticleValue:
         tested=article.tested,
         address=article.address,
         figures=getattr(article, "figures_held", 0),
-        tables=tuple(table["title"] for table in article.setup.get("tables", [])),
+        tables=tuple(table.get("title", UNTITLED) for table in article.setup.get("tables", [])),
     )
 
 
@@ -256,7 +258,7 @@ def _chart(anchor: str, group: Sequence[PublishedComparison]) -> BarChart:
 
 def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: dict[str, FigureValue]) -> TableValue:
     sides = setup.get("sides", {})
-    columns, rows = table["columns"], table["rows"]
+    columns, rows = table.get("columns", []), table.get("rows", [])
 
     def cell(r: int, c: int) -> TableCell:
         axis = columns[c].get("axis", "")
@@ -274,7 +276,7 @@ def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: d
     decimals = [max((_decimals(row[c]) for row in rows), default=0) for c in range(len(columns))]
     cells = tuple(tuple(cell(r, c) for c in range(len(columns))) for r in range(len(rows)))
     return TableValue(
-        title=table["title"],
+        title=table.get("title", UNTITLED),
         workload=wording.label(table["workload"]),
         conditions_text=wording.conditions(table.get("conditions", {})),
         note=table.get("note", ""),
@@ -292,7 +294,9 @@ def _head(column: dict[str, Any], below: Sequence[TableCell]) -> TableHead:
         return TableHead(label=wording.label(column["axis"]), unit="", direction_words="", is_axis=True)
     figure = next((cell.figure for cell in below if cell.figure), None)
     if figure is None:
-        return TableHead(label=wording.label(column["metric"]), unit=column["unit"], direction_words="", is_axis=False)
+        return TableHead(
+            label=wording.label(column["metric"]), unit=column.get("unit", ""), direction_words="", is_axis=False
+        )
     if figure.numerator and figure.denominator:
         label, unit = f"{figure.numerator.name} \N{DIVISION SIGN} {figure.denominator.name}", "ratio"
     elif column.get("side") and figure.side:

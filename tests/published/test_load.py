@@ -101,6 +101,14 @@ REFUSED: list[tuple[str, list[tuple[str, Any]], str, str, str]] = [
     ("nothing stated", [("figures.0.value", ...), ("figures.0.qualifier", ...)], "figures[0]", "value", "a note"),
     ("half a range", [("figures.0.low", 10)], "figures[0]", "high", "low needs high"),
     ("range upside down", [("figures.0.low", 20), ("figures.0.high", 10)], "figures[0]", "low", "not be above"),
+    ("side without a key", [("sides.", {"name": "MHA"})], "sides", "", "must not be empty"),
+    (
+        "bottleneck of nothing",
+        [("bottlenecks", [{"workload": "oltp", "side": "pxc", "saturated": []}])],
+        "bottlenecks[0]",
+        "saturated",
+        "at least one resource",
+    ),
     (
         "bottleneck of nobody",
         [("bottlenecks", [{"workload": "oltp", "side": "mha", "saturated": ["cpu"]}])],
@@ -147,6 +155,9 @@ def test_a_table_gives_a_figure_per_stated_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "entry", "field"),
     [
+        ({"title": " "}, "tables[0]", "title"),
+        ({"columns": []}, "tables[0]", "columns"),
+        ({"rows": []}, "tables[0]", "rows"),
         ({"rows": [[16]]}, "tables[0].rows[0]", ""),
         ({"rows": [[16, "fast"]]}, "tables[0].rows[0]", "latency_p95"),
         ({"rows": [[None, 8.2]]}, "tables[0].rows[0]", "threads"),
@@ -155,7 +166,8 @@ def test_a_table_gives_a_figure_per_stated_cell(tmp_path: Path) -> None:
         ({"columns": [{"axis": "threads", "metric": "latency_p95"}, {}]}, "tables[0].columns[0]", "metric"),
         ({"rows": [[16, 8.2], [16, 8.3]]}, "tables[0].rows[1][1]", ""),
     ],
-    ids=["short row", "word for a number", "axis without value", "unknown side", "axis and metric", "row twice"],
+    ids=["no title", "no columns", "no rows", "short row", "word for a number", "axis without value", "unknown side",
+         "axis and metric", "row twice"],
 )  # fmt: skip
 def test_a_malformed_table_is_refused_by_row(tmp_path: Path, change: dict[str, Any], entry: str, field: str) -> None:
     with pytest.raises(MalformedFile) as refused:

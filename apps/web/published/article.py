@@ -36,7 +36,9 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "states_ratios": sum(figure.is_ratio for figure in detail.all_figures) >= FEWEST_RATIOS,
         "setup_groups": _setup_groups(setup),
         "releases": setup.get("releases", []),
-        "bottlenecks": [_about_side(setup, found, "saturated") for found in setup.get("bottlenecks", [])],
+        "bottlenecks": [
+            _about_side(setup, found, "saturated") for found in setup.get("bottlenecks", []) if found.get("saturated")
+        ],
         "errors": [_about_side(setup, found, "code") for found in setup.get("errors", [])],
         "notes": setup.get("notes", []),
         "charts": charts,
