@@ -1,7 +1,7 @@
 """Published figures about several platforms in one frame: the speed of each, the fastest is 1.
 
-A frame holds one article, workload and set of conditions: figures of two machines never stand in one frame. Ratios of
-one frame are chained where no figure relates two platforms directly.
+A frame holds one article, workload and set of conditions: figures of one side on two machines never stand in one frame.
+Ratios of one frame are chained where no figure relates two sides directly.
 """
 
 import math
@@ -63,8 +63,8 @@ class Span:
 
 @dataclass(frozen=True)
 class FrameMark:
-    """Speed of one platform relative to the frame's fastest. `figure`: its absolute figure; None: the article states
-    ratios only. `is_chained`: by way of a third platform."""
+    """Speed of one side relative to the frame's fastest. `figure`: its absolute figure; None: the article states ratios
+    only, or a bound on either side. `is_chained`: by way of a third side."""
 
     side: SideValue
     speed: Span
@@ -93,12 +93,13 @@ class FrameLink:
 @dataclass(frozen=True)
 class Frame:
     """`marks`: the fastest first. `links`: the stated relations from which they are derived. `box`: the machine's name
-    in the article; empty: it has one."""
+    in the article; empty: it has one. `vcpu` of that machine, if known."""
 
     article: ArticleValue
     question: str
     workload: str
     box: str
+    vcpu: int | None
     conditions_text: str
     metric_name: str
     marks: tuple[FrameMark, ...]
@@ -116,10 +117,10 @@ class Frame:
             figures = ", ".join(f"{mark.side.name} {mark.stated}" for mark in self.marks)
             has_unit = all(mark.figure and mark.figure.unit not in wording.UNSPOKEN for mark in self.marks)
             return figures if has_unit else f"{figures} ({self.metric_name})"
-        stated = {(link.above.platform, link.below.platform): link.speed for link in self.links}
+        stated = {(link.above, link.below): link.speed for link in self.links}
         parts = []
         for above, below in zip(self.marks, self.marks[1:], strict=False):
-            known = stated.get((above.side.platform, below.side.platform))
+            known = stated.get((above.side, below.side))
             speed = known or above.speed.times(below.speed.inverse)
             parts.append(f"{above.side.name} {wording.times(speed.text)} {below.side.name}")
         return ", ".join(parts)
@@ -159,47 +160,73 @@ def _fits(one: PublishedComparison, other: PublishedComparison) -> bool:
     """Whether both stand in one frame: two sets of ratios, none of whose conditions differ."""
     own, others = one.figures[0].conditions, other.figures[0].conditions
     are_ratios = all(figure.is_ratio for figure in (*one.figures, *other.figures))
-    return are_ratios and all(own[key] == others[key] for key in own.keys() & others.keys())
+    is_one_machine = one.machine == other.machine
+    return are_ratios and is_one_machine and all(own[key] == others[key] for key in own.keys() & others.keys())
 
 
 def _frame(group: Sequence[PublishedComparison]) -> Frame | None:
-    """None: fewer than two platforms."""
-    sides = {side.platform: side for each in group for figure in each.figures for side in figure.sides}
+    """None: fewer than two platforms, or figures that exclude each other."""
     relations = _relations(group)
-    if not relations:
+    if not relations or any(_contradicts(comparison) for comparison in group):
         return None
     speeds = _speeds(next(iter(relations))[0], relations)
-    best = max(speeds, key=lambda slug: speeds[slug].middle)
+    best = max(speeds, key=lambda side: speeds[side].middle)
     speeds = _speeds(best, relations)
+    if len({side.platform for side in speeds}) < 2:
+        return None
     direct = {pair[1] for pair in relations if pair[0] == best}
-    figures = {each.side.platform: each for own in group for each in own.figures if each.side}
+    figures: dict[SideValue, list[FigureValue]] = defaultdict(list)
+    for each in group:
+        for figure in each.figures:
+            if figure.side:
+                figures[figure.side].append(figure)
     marks = [
-        FrameMark(sides[slug], FASTEST if slug == best else speed, figures.get(slug), slug not in {best, *direct})
-        for slug, speed in speeds.items()
+        FrameMark(
+            side,
+            FASTEST if side == best else speed,
+            figures[side][0] if len(figures[side]) == 1 else None,
+            side not in {best, *direct},
+        )
+        for side, speed in speeds.items()
     ]
     links = [
-        FrameLink(sides[above], sides[below], speed)
+        FrameLink(above, below, speed)
         for (above, below), speed in relations.items()
         if above in speeds and speed.middle >= 1
     ]
     first = max(group, key=lambda each: len(each.conditions_text))
+    box = BOXES.get(str(first.figures[0].conditions.get("box")), "")
     return Frame(
         article=first.article,
         question=first.question,
         workload=first.workload,
-        box=BOXES.get(str(first.figures[0].conditions.get("box")), ""),
-        conditions_text=first.conditions_text,
+        box=", ".join(dict.fromkeys(part for part in (box, first.machine) if part)),
+        vcpu=VCPUS.get(box),
+        conditions_text=first.figures[0].conditions_text,
         metric_name=first.metric_name,
         marks=tuple(sorted(marks, key=lambda mark: -mark.speed.middle)),
         links=tuple(links),
     )
 
 
-def _relations(group: Sequence[PublishedComparison]) -> dict[tuple[str, str], Span]:
-    """(platform, platform) -> speed of the first relative to the second, in both orders."""
-    found: dict[tuple[str, str], Span] = {}
+def _contradicts(comparison: PublishedComparison) -> bool:
+    """Whether two figures of one side, or two ratios of one pair, exclude each other: what they differ in is not
+    known."""
+    spans: dict[tuple[SideValue, ...], Span] = {}
+    for figure in comparison.figures:
+        speed = _speed(figure)
+        both = spans[figure.sides].within(speed) if figure.sides in spans else speed
+        if both.low > both.high:
+            return True
+        spans[figure.sides] = both
+    return False
 
-    def add(above: str, below: str, speed: Span) -> None:
+
+def _relations(group: Sequence[PublishedComparison]) -> dict[tuple[SideValue, SideValue], Span]:
+    """(side, side) -> speed of the first relative to the second, in both orders."""
+    found: dict[tuple[SideValue, SideValue], Span] = {}
+
+    def add(above: SideValue, below: SideValue, speed: Span) -> None:
         known = found.get((above, below))
         if known:
             both = known.within(speed)
@@ -208,13 +235,13 @@ def _relations(group: Sequence[PublishedComparison]) -> dict[tuple[str, str], Sp
 
     for comparison in group:
         for figure in comparison.figures:
-            if figure.numerator and figure.denominator and figure.numerator.platform != figure.denominator.platform:
-                add(figure.numerator.platform, figure.denominator.platform, _speed(figure))
+            if figure.numerator and figure.denominator and figure.numerator != figure.denominator:
+                add(figure.numerator, figure.denominator, _speed(figure))
         own = [figure for figure in comparison.figures if figure.side]
         for place, figure in enumerate(own):
             for other in own[place + 1 :]:
-                if figure.side and other.side and figure.side.platform != other.side.platform:
-                    add(figure.side.platform, other.side.platform, _speed(figure).times(_speed(other).inverse))
+                if figure.side and other.side and figure.side != other.side:
+                    add(figure.side, other.side, _speed(figure).times(_speed(other).inverse))
     return found
 
 
@@ -226,8 +253,8 @@ def _speed(figure: FigureValue) -> Span:
     return span if figure.direction == "higher" else span.inverse
 
 
-def _speeds(start: str, relations: dict[tuple[str, str], Span]) -> dict[str, Span]:
-    """Speed of each platform that relations connect with `start`, relative to it; by the fewest links."""
+def _speeds(start: SideValue, relations: dict[tuple[SideValue, SideValue], Span]) -> dict[SideValue, Span]:
+    """Speed of each side that relations connect with `start`, relative to it; by the fewest links."""
     found = {start: FASTEST}
     waiting = [start]
     while waiting:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from apps.catalog.models import Platform
+from apps.catalog.models import HardwareClass, Platform
 from apps.published import wording
 from apps.published.format import QUESTIONS
 from apps.published.models import Article, Figure
@@ -102,12 +102,13 @@ def narrowed(figures: Iterable[FigureValue], chosen: FigureFilter) -> list[Figur
 
 
 def compared(figures: Iterable[FigureValue]) -> list[PublishedComparison]:
-    """Figures of the same article, workload, conditions and metric, grouped, in the order of each group's first."""
+    """Figures of the same article, workload, conditions and metric, grouped, in the order of each group's first; those
+    of several machines apart where a side has some of each."""
     groups: dict[tuple[str, str, str, str], list[FigureValue]] = {}
     for figure in figures:
         key = (figure.article.slug, figure.workload, figure.conditions_text, figure.metric)
         groups.setdefault(key, []).append(figure)
-    return [_comparison(group) for group in groups.values()]
+    return [_comparison(own, machine) for group in groups.values() for machine, own in _by_machine(group)]
 
 
 def list_charts(figures: Iterable[FigureValue]) -> list[BarChart]:
@@ -188,6 +189,12 @@ def _side(name: str, platform: Platform | None) -> SideValue | None:
     return SideValue(name, platform.slug if platform else "", platform.color if platform else None)
 
 
+def _machine(hardware: HardwareClass, setup: dict[str, Any]) -> str:
+    described = setup.get("hardware", {}).values()
+    labels = {each.get("label", "") for each in described if each.get("hardware_class") == hardware.slug}
+    return (labels.pop() if len(labels) == 1 else "") or hardware.name
+
+
 def _figure(row: Figure, article: ArticleValue) -> FigureValue:
     return FigureValue(
         id=row.pk,
@@ -208,18 +215,33 @@ def _figure(row: Figure, article: ArticleValue) -> FigureValue:
         numerator=_side(row.numerator, row.numerator_platform),
         denominator=_side(row.denominator, row.denominator_platform),
         hardware=row.hardware_class.name if row.hardware_class else "",
+        machine=_machine(row.hardware_class, row.article.setup) if row.hardware_class else "",
         of_which=row.of_which,
         note=row.note,
     )
 
 
-def _comparison(group: Sequence[FigureValue]) -> PublishedComparison:
+def _by_machine(group: Sequence[FigureValue]) -> list[tuple[str, list[FigureValue]]]:
+    """Sides may differ in their machines; figures of one side on several are not about the same."""
+    machines: dict[tuple[SideValue, ...], set[str]] = {}
+    for figure in group:
+        machines.setdefault(figure.sides, set()).add(figure.machine)
+    if all(len(found) == 1 for found in machines.values()):
+        return [("", list(group))]
+    return [
+        (machine, [figure for figure in group if figure.machine == machine])
+        for machine in dict.fromkeys(figure.machine for figure in group)
+    ]
+
+
+def _comparison(group: Sequence[FigureValue], machine: str) -> PublishedComparison:
     first = group[0]
     return PublishedComparison(
         article=first.article,
         question=first.question,
         workload=wording.label(first.workload),
-        conditions_text=first.conditions_text,
+        conditions_text="; ".join(part for part in (first.conditions_text, machine and f"on {machine}") if part),
+        machine=machine,
         metric=first.metric,
         metric_name=first.metric_name,
         unit=next((f.unit for f in group if not f.is_ratio and f.unit), first.unit),

@@ -3,7 +3,7 @@
 Stated figures only: no ratio is made of two articles, since nobody knows what else differed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,24 +50,55 @@ def side_by_side(one: str, other: str) -> TwoArticles | None:
     first, second = found
     if first is None or second is None:
         return None
-    groups = [_groups(detail.all_figures) for detail in (first, second)]
+    groups = _groups(first.all_figures, second.all_figures)
     shared = [key for key in groups[0] if key in groups[1]]
     alone = [sum(len(own) for key, own in each.items() if key not in shared) for each in groups]
     return TwoArticles(
         articles=(first.article, second.article),
-        rows=tuple(_row(groups[0][key], groups[1][key]) for key in shared),
+        rows=tuple(_row(groups[0][key], groups[1][key], machine=key[-1]) for key in shared),
         differences=tuple(_differences(first, second)),
         alone=(alone[0], alone[1]),
     )
 
 
-def _groups(figures: Iterable[FigureValue]) -> dict[tuple[Any, ...], list[FigureValue]]:
-    groups: dict[tuple[Any, ...], list[FigureValue]] = {}
+Groups = dict[tuple[Any, ...], list[FigureValue]]
+
+
+def _groups(*articles: Sequence[FigureValue]) -> list[Groups]:
+    """Of each article. A side is its platform, unless an article has several of it: then its name is. A key ends with
+    the machine where an article has figures of several; else it is empty."""
+    several = {platform for figures in articles for platform, names in _names(figures).items() if len(names) > 1}
+    found = [_grouped(figures, lambda figure: _key(figure, several)) for figures in articles]
+    parted = {key for each in found for key, own in each.items() if len({figure.machine for figure in own}) > 1}
+
+    def with_machine(figure: FigureValue) -> tuple[Any, ...]:
+        key = _key(figure, several)
+        return (*key, figure.machine if key in parted else "")
+
+    return [_grouped(figures, with_machine) for figures in articles]
+
+
+def _grouped(figures: Iterable[FigureValue], key: Callable[[FigureValue], tuple[Any, ...]]) -> Groups:
+    groups: Groups = {}
     for figure in figures:
-        sides = tuple(side.platform or side.name for side in figure.sides)
-        key = (figure.question, figure.metric, figure.unit, figure.conditions_text, _work(figure), sides)
-        groups.setdefault(key, []).append(figure)
+        groups.setdefault(key(figure), []).append(figure)
     return groups
+
+
+def _key(figure: FigureValue, several: Container[str]) -> tuple[Any, ...]:
+    sides = tuple(
+        side.name if not side.platform or side.platform in several else side.platform for side in figure.sides
+    )
+    return figure.question, figure.metric, figure.unit, figure.conditions_text, _work(figure), sides
+
+
+def _names(figures: Iterable[FigureValue]) -> dict[str, set[str]]:
+    """Platform -> the article's names of its sides."""
+    names: dict[str, set[str]] = {}
+    for figure in figures:
+        for side in figure.sides:
+            names.setdefault(side.platform, set()).add(side.name)
+    return names
 
 
 def _work(figure: FigureValue) -> str:
@@ -75,13 +106,14 @@ def _work(figure: FigureValue) -> str:
     return "" if "test" in figure.conditions else figure.workload
 
 
-def _row(one: list[FigureValue], other: list[FigureValue]) -> SharedRow:
+def _row(one: list[FigureValue], other: list[FigureValue], *, machine: str) -> SharedRow:
     first = one[0]
+    where = first.conditions_text or first.workload_label
     return SharedRow(
         metric_name=first.metric_name,
         unit=first.unit,
         direction_words=first.direction_words,
-        conditions_text=first.conditions_text or first.workload_label,
+        conditions_text=f"{where}; on {machine}" if machine else where,
         sides=first.sides,
         stated=(tuple(one), tuple(other)),
     )

@@ -59,6 +59,7 @@ class FigureValue:
     numerator: SideValue | None
     denominator: SideValue | None
     hardware: str
+    machine: Hidden[str]  # its name in the article, else that of its class
     of_which: Hidden[dict[str, float]]
     note: str
 
@@ -126,12 +127,14 @@ class FigureValue:
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """The figures of one article for one workload, one set of conditions and one metric."""
+    """The figures of one article for one workload, one set of conditions and one metric. `machine`: the one that they
+    are of; empty: no side has figures on several."""
 
     article: ArticleValue
     question: str
     workload: str
-    conditions_text: str
+    conditions_text: str  # with the machine
+    machine: str
     metric: str
     metric_name: str
     unit: str

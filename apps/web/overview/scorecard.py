@@ -121,7 +121,7 @@ def _is_about(frame: Frame, kind: str) -> bool:
 def _families(frame: Frame) -> list[str]:
     """Keys of the columns that the frame has, the fastest first."""
     slugs = {slug: family.key for family in SCORECARD_FAMILIES for slug in family.platforms}
-    return [slugs[mark.side.platform] for mark in frame.marks if mark.side.platform in slugs]
+    return list(dict.fromkeys(slugs[mark.side.platform] for mark in frame.marks if mark.side.platform in slugs))
 
 
 def _head(family: Family, rows: Sequence[ScorecardRow], figures: Iterable[FigureValue]) -> ColumnHead:
@@ -189,7 +189,7 @@ def rank(frame: Frame, tool: str) -> tuple[int, bool, bool, str]:
     rather than bounds, then newest."""
     is_like = bool(tool) and frame.workload.startswith(tool)
     has_values = all(mark.speed.low == mark.speed.high for mark in frame.marks)
-    return len(set(_families(frame))), is_like, has_values, frame.article.published
+    return len(_families(frame)), is_like, has_values, frame.article.published
 
 
 def contrary(shown: Frame | None, stated: Sequence[Frame]) -> Frame | None:

@@ -6,7 +6,7 @@ from apps.comparison.api import ScorecardCell, ScorecardRow
 from apps.comparison.pure import WITHHELD, Cell, Direction, inverse, with_interval
 from apps.core.text import and_list, counted
 from apps.core.units import NBSP
-from apps.published.frames import VCPUS, Frame, FrameMark
+from apps.published.frames import Frame, FrameMark
 from apps.runs.pure import title_of
 from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED, SCHEMA_CHANGE, TPCC
 
@@ -203,4 +203,4 @@ def _box(frame: Frame) -> str:
 
 
 def _machine(frame: Frame) -> str:
-    return f"{VCPUS[frame.box]}{NBSP}vCPU" if frame.box else ""
+    return f"{frame.vcpu}{NBSP}vCPU" if frame.vcpu else frame.box

@@ -60,22 +60,21 @@ def _year(frame: Frame) -> str:
 def answer(drawn: Sequence[Frame]) -> str:
     """For example "MHA is fastest: PXC about 0.33 ×, Aurora about 0.11 × (chained)."; of frames with several fastest
     "PXC is fastest on the small box, Aurora on the large box."."""
-    fastest = {frame.marks[0].side.platform: frame.marks[0].side.name for frame in drawn}
+    fastest = list(dict.fromkeys(frame.marks[0].side.name for frame in drawn))
     first = FIRST.get(drawn[0].question, "is fastest")
     if len(fastest) == 1:
-        (name,) = fastest.values()
+        (name,) = fastest
         scope = f" in all {len(drawn)}" if len(drawn) > 1 else ""
         return f"{name} {first}{scope}: {_others(drawn)}."
     places = [
-        f"{name} {f'{first} ' if number == 0 else ''}{_places(drawn, slug)}"
-        for number, (slug, name) in enumerate(fastest.items())
+        f"{name} {f'{first} ' if number == 0 else ''}{_places(drawn, name)}" for number, name in enumerate(fastest)
     ]
     return f"{', '.join(places)}."
 
 
-def _places(drawn: Iterable[Frame], platform: str) -> str:
+def _places(drawn: Iterable[Frame], name: str) -> str:
     """ "on the large box", "in 2015"."""
-    own = [frame for frame in drawn if frame.marks[0].side.platform == platform]
+    own = [frame for frame in drawn if frame.marks[0].side.name == name]
     places = dict.fromkeys(f"on the {frame.box}" if frame.box else f"in {_year(frame)}" for frame in own)
     return and_list(list(places))
 
