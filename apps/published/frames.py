@@ -6,7 +6,7 @@ Ratios of one frame are chained where no figure relates two sides directly.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 
@@ -16,6 +16,7 @@ from apps.published.values import ArticleValue, FigureValue, PublishedComparison
 
 # Metrics that have a direction and are no speed: how far a load could be raised, how much a rate varied.
 NOT_SPEEDS = ("threads_reached", "tps_stddev", "latency_stddev")
+BOUNDS = ("at_least", "at_most")
 # Machines as the articles abbreviate them.
 BOXES = {"SB": "small box", "LB": "large box"}
 # Of the articles' machines by that name.
@@ -36,6 +37,10 @@ class Span:
         if math.isinf(self.high) or self.low == 0:
             return self.low or self.high
         return math.sqrt(self.low * self.high)
+
+    @property
+    def is_known(self) -> bool:
+        return self.low > 0 or not math.isinf(self.high)
 
     @property
     def inverse(self) -> "Span":
@@ -64,16 +69,16 @@ class Span:
 @dataclass(frozen=True)
 class FrameMark:
     """Speed of one side relative to the frame's fastest. `figure`: its absolute figure; None: the article states ratios
-    only, or a bound on either side. `is_chained`: by way of a third side."""
+    only, or a bound on either side. `is_chained`: by way of a third side. `length` of its bar, the longest is 1;
+    `is_open`: it ends at a bound."""
 
     side: SideValue
     speed: Span
     figure: FigureValue | None
     is_chained: bool
-
-    @property
-    def is_fastest(self) -> bool:
-        return self.speed == FASTEST
+    is_fastest: bool
+    length: float
+    is_open: bool
 
     @property
     def stated(self) -> str:
@@ -92,8 +97,9 @@ class FrameLink:
 
 @dataclass(frozen=True)
 class Frame:
-    """`marks`: the fastest first. `links`: the stated relations from which they are derived. `box`: the machine's name
-    in the article; empty: it has one. `vcpu` of that machine, if known."""
+    """`marks`: the fastest first; where bounds leave that open, none is the fastest. `links`: the stated relations from
+    which they are derived. `box`: the machine's name in the article; empty: it has one. `vcpu` of that machine, if
+    known."""
 
     article: ArticleValue
     question: str
@@ -104,6 +110,10 @@ class Frame:
     metric_name: str
     marks: tuple[FrameMark, ...]
     links: tuple[FrameLink, ...]
+
+    @property
+    def is_ranked(self) -> bool:
+        return self.marks[0].is_fastest
 
     def mark_of(self, platforms: Iterable[str]) -> FrameMark | None:
         """The mark of any of these platforms (slugs)."""
@@ -117,13 +127,20 @@ class Frame:
             figures = ", ".join(f"{mark.side.name} {mark.stated}" for mark in self.marks)
             has_unit = all(mark.figure and mark.figure.unit not in wording.UNSPOKEN for mark in self.marks)
             return figures if has_unit else f"{figures} ({self.metric_name})"
-        stated = {(link.above, link.below): link.speed for link in self.links}
-        parts = []
-        for above, below in zip(self.marks, self.marks[1:], strict=False):
-            known = stated.get((above.side, below.side))
-            speed = known or above.speed.times(below.speed.inverse)
-            parts.append(f"{above.side.name} {wording.times(speed.text)} {below.side.name}")
-        return ", ".join(parts)
+        links = self._adjacent()
+        if not all(link.speed.is_known for link in links):
+            base = next(mark for mark in self.marks if mark.speed == FASTEST)
+            links = [FrameLink(mark.side, base.side, mark.speed) for mark in self.marks if mark is not base]
+        return ", ".join(f"{link.above.name} {wording.times(link.speed.text)} {link.below.name}" for link in links)
+
+    def _adjacent(self) -> list[FrameLink]:
+        stated = {(link.above, link.below): link for link in self.links}
+        pairs = zip(self.marks, self.marks[1:], strict=False)
+        return [
+            stated.get((above.side, below.side))
+            or FrameLink(above.side, below.side, above.speed.times(below.speed.inverse))
+            for above, below in pairs
+        ]
 
 
 FASTEST = Span(1.0, 1.0, is_about=False)
@@ -165,34 +182,41 @@ def _fits(one: PublishedComparison, other: PublishedComparison) -> bool:
 
 
 def _frame(group: Sequence[PublishedComparison]) -> Frame | None:
-    """None: fewer than two platforms, or figures that exclude each other."""
+    """None: fewer than two platforms in known relations, or figures that exclude each other."""
     relations = _relations(group)
     if not relations or any(_contradicts(comparison) for comparison in group):
         return None
-    speeds = _speeds(next(iter(relations))[0], relations)
-    best = max(speeds, key=lambda side: speeds[side].middle)
-    speeds = _speeds(best, relations)
+    connected = _speeds(next(iter(relations))[0], relations)
+    speeds = max((_speeds(side, relations) for side in connected), key=_rank)
+    best, is_ranked = next(iter(speeds)), _is_ranked(speeds)
+    speeds = {side: speed for side, speed in speeds.items() if speed.is_known}
     if len({side.platform for side in speeds}) < 2:
         return None
+    longest = max(speed.middle for speed in speeds.values())
     direct = {pair[1] for pair in relations if pair[0] == best}
     figures: dict[SideValue, list[FigureValue]] = defaultdict(list)
     for each in group:
         for figure in each.figures:
             if figure.side:
                 figures[figure.side].append(figure)
+    single = {side: own[0] for side, own in figures.items() if len(own) == 1}
     marks = [
         FrameMark(
-            side,
-            FASTEST if side == best else speed,
-            figures[side][0] if len(figures[side]) == 1 else None,
-            side not in {best, *direct},
+            side=side,
+            speed=speed,
+            figure=single.get(side),
+            is_chained=side not in {best, *direct},
+            is_fastest=is_ranked and side == best,
+            length=speed.middle / longest,
+            # Without a fastest the words beside the bar are the figure alone.
+            is_open=speed.low != speed.high if is_ranked or side not in single else single[side].qualifier in BOUNDS,
         )
         for side, speed in speeds.items()
     ]
     links = [
         FrameLink(above, below, speed)
         for (above, below), speed in relations.items()
-        if above in speeds and speed.middle >= 1
+        if above in speeds and below in speeds and speed.middle >= 1
     ]
     first = max(group, key=lambda each: len(each.conditions_text))
     box = BOXES.get(str(first.figures[0].conditions.get("box")), "")
@@ -207,6 +231,18 @@ def _frame(group: Sequence[PublishedComparison]) -> Frame | None:
         marks=tuple(sorted(marks, key=lambda mark: -mark.speed.middle)),
         links=tuple(links),
     )
+
+
+def _is_ranked(speeds: Mapping[SideValue, Span]) -> bool:
+    """Whether the first is faster than all others, wherever between their bounds they are."""
+    return all(speed.high < 1 for speed in list(speeds.values())[1:])
+
+
+def _rank(speeds: Mapping[SideValue, Span]) -> tuple[bool, int, float]:
+    """Of speeds relative to one side each, the greatest is shown: a ranked one, else that which says of most sides
+    something, else that of the fastest by their middles."""
+    known = [speed for speed in speeds.values() if speed.is_known]
+    return _is_ranked(speeds), len(known), -max(speed.middle for speed in known)
 
 
 def _contradicts(comparison: PublishedComparison) -> bool:
@@ -227,6 +263,8 @@ def _relations(group: Sequence[PublishedComparison]) -> dict[tuple[SideValue, Si
     found: dict[tuple[SideValue, SideValue], Span] = {}
 
     def add(above: SideValue, below: SideValue, speed: Span) -> None:
+        if not speed.is_known:
+            return
         known = found.get((above, below))
         if known:
             both = known.within(speed)
@@ -254,7 +292,7 @@ def _speed(figure: FigureValue) -> Span:
 
 
 def _speeds(start: SideValue, relations: dict[tuple[SideValue, SideValue], Span]) -> dict[SideValue, Span]:
-    """Speed of each side that relations connect with `start`, relative to it; by the fewest links."""
+    """Speed of each side that relations connect with `start`, relative to it; `start` first, by the fewest links."""
     found = {start: FASTEST}
     waiting = [start]
     while waiting:

@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from apps.published import services
+
 VALID: dict[str, Any] = {
     "format": 1,
     "slug": "example-2026",
@@ -56,3 +58,39 @@ def a_file(folder: Path, *changes: tuple[str, Any], name: str = "example.yaml") 
     written = folder / name
     written.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
     return written
+
+
+SIDES = {
+    "aurora2": {"name": "Aurora 2", "platform": "aurora"},
+    "aurora3": {"name": "Aurora 3", "platform": "aurora"},
+    "aurora": {"name": "Aurora", "platform": "aurora"},
+    "rds": {"name": "RDS MySQL", "platform": "rds-mysql"},
+    "mha": {"name": "MHA", "platform": "mha"},
+}
+HARDWARE = {
+    "small": {"hardware_class": "m4.xlarge", "label": "small box"},
+    "large": {"hardware_class": "c3.8xlarge", "label": "large box"},
+}
+
+
+def load_figures(folder: Path, *figures: dict[str, Any], slug: str = "example-2026", **changes: Any) -> None:
+    """An article with these figures about SIDES on HARDWARE."""
+    document = {"slug": slug, "sides": SIDES, "hardware": HARDWARE, "figures": list(figures), **changes}
+    services.load_file(a_file(folder, *document.items(), name=f"{slug}.yaml"))
+
+
+def tps(side: str, value: float, qualifier: str = "exact", **fields: Any) -> dict[str, Any]:
+    unit = {"metric": "transactions_per_second", "unit": "transactions/s"}
+    return {"workload": "oltp", **unit, "side": side, "value": value, "qualifier": qualifier, **fields}
+
+
+def downtime(side: str, value: float, qualifier: str = "exact", **fields: Any) -> dict[str, Any]:
+    unit = {"metric": "service_interruption", "unit": "s"}
+    return {"workload": "failover", **unit, "side": side, "value": value, "qualifier": qualifier, **fields}
+
+
+def times(above: str, below: str, value: float, qualifier: str = "exact", **fields: Any) -> dict[str, Any]:
+    """A ratio of their throughput."""
+    sides = {"unit": "ratio", "numerator": above, "denominator": below}
+    metric = {"workload": "oltp", "metric": "transactions_per_second"}
+    return {**metric, **sides, "value": value, "qualifier": qualifier, **fields}

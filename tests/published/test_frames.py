@@ -1,10 +1,13 @@
 """Published figures of several platforms in one frame."""
 
+from pathlib import Path
+
 import pytest
 
 from apps.catalog import services as catalog
 from apps.published import queries, services
 from apps.published.frames import Frame, Span, frames
+from tests.published.files import downtime, load_figures, times, tps
 
 
 @pytest.fixture
@@ -71,3 +74,36 @@ def test_bounds_on_both_platforms_leave_a_bound_on_their_ratio(found: list[Frame
 def test_the_inverse_of_a_speed_turns_its_bounds(span: Span, text: str, inverse: str) -> None:
     assert (span.text, span.inverse.text) == (text, inverse)
     assert span.inverse.inverse.text == text
+
+
+@pytest.mark.usefixtures("catalog")
+def test_a_bound_that_another_figure_lies_beyond_leaves_no_fastest(tmp_path: Path) -> None:
+    load_figures(tmp_path, downtime("aurora", 50), downtime("mha", 30, "at_least"))
+    (frame,) = frames(queries.list_figures())
+    assert not frame.is_ranked
+    assert not any(mark.is_fastest for mark in frame.marks)
+    assert frame.sentence == "MHA ≥ 30\xa0s, Aurora 50\xa0s"
+    assert {mark.side.name: mark.is_open for mark in frame.marks} == {"MHA": True, "Aurora": False}
+    assert max(mark.length for mark in frame.marks) == 1
+
+
+@pytest.mark.usefixtures("catalog")
+def test_the_fastest_is_the_one_that_is_ahead_wherever_the_others_are(tmp_path: Path) -> None:
+    load_figures(tmp_path, tps("rds", 10, "at_most"), tps("aurora", 100), tps("mha", 90, "at_most"))
+    (frame,) = frames(queries.list_figures())
+    assert [mark.is_fastest for mark in frame.marks] == [True, False, False]
+    assert [mark.side.name for mark in frame.marks] == ["Aurora", "MHA", "RDS MySQL"]
+
+
+@pytest.mark.usefixtures("catalog")
+def test_two_bounds_that_say_nothing_of_each_other_are_no_frame(tmp_path: Path) -> None:
+    load_figures(tmp_path, downtime("aurora", 50, "at_least"), downtime("mha", 30, "at_least"))
+    assert frames(queries.list_figures()) == []
+
+
+@pytest.mark.usefixtures("catalog")
+def test_ratios_that_leave_the_order_open_are_stated_against_what_they_share(tmp_path: Path) -> None:
+    load_figures(tmp_path, times("aurora", "rds", 2, "at_least"), times("mha", "rds", 3, "at_least"))
+    (frame,) = frames(queries.list_figures())
+    assert not frame.is_ranked
+    assert frame.sentence == "MHA at least 3\xa0× RDS MySQL, Aurora at least 2\xa0× RDS MySQL"

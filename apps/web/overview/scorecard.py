@@ -194,10 +194,11 @@ def rank(frame: Frame, tool: str) -> tuple[int, bool, bool, str]:
 
 def contrary(shown: Frame | None, stated: Sequence[Frame]) -> Frame | None:
     """The newest frame whose fastest architecture is behind another one of it in the frame shown."""
-    if shown is None:
+    if shown is None or not shown.is_ranked:
         return None
     place = {key: number for number, key in enumerate(_families(shown))}
-    others = [frame for frame in stated if _is_reversed([place[key] for key in _families(frame) if key in place])]
+    ranked = [frame for frame in stated if frame.is_ranked]
+    others = [frame for frame in ranked if _is_reversed([place[key] for key in _families(frame) if key in place])]
     return max(others, key=lambda frame: frame.article.published, default=None)
 
 
@@ -246,10 +247,9 @@ def _bar(value: float, scale: float, low: float, high: float) -> TrackBar:
 
 
 def _stated_bar(mark: FrameMark, scale: float, *, is_shared: bool, longest: float) -> TrackBar:
-    is_open = mark.speed.low != mark.speed.high
     if is_shared and mark.figure and scale > 0:
-        return TrackBar((mark.figure.value or 0.0) / scale * LONGEST, is_open=is_open)
-    return TrackBar(mark.speed.middle * longest, is_open=is_open)
+        return TrackBar((mark.figure.value or 0.0) / scale * LONGEST, is_open=mark.is_open)
+    return TrackBar(mark.length * longest, is_open=mark.is_open)
 
 
 def _source(mark: FrameMark) -> str:

@@ -183,7 +183,7 @@ def _ratio(cell: ScorecardCell, *, turned: bool) -> str:
 def mark(found: FrameMark, contested: Frame | None = None) -> str:
     """Beside a published bar: "50 s", "≈ 0.33 ×", "1 ×"; of a frame that another one contradicts with the machine that
     it holds for: "1 ×, 4 vCPU"."""
-    text = found.stated or f"{'1' if found.is_fastest else found.speed.text}{NBSP}×"
+    text = found.stated or f"{found.speed.text}{NBSP}×"
     if contested is None:
         return text
     return f"{text}, {_machine(contested) or contested.article.published[:4]}"

@@ -110,7 +110,7 @@ def _card(
         conclusion=conclusion(row, as_speed=True) if row and is_compared else "",
         remarks=tuple(wording.remark(frame) for frame in own if frame not in drawn),
         articles=tuple(dict.fromkeys(frame.article for frame in (*drawn, *own))),
-        fastest=tuple(dict.fromkeys(frame.marks[0].side.name for frame in drawn)),
+        fastest=tuple(dict.fromkeys(frame.marks[0].side.name for frame in drawn if frame.is_ranked)),
         figures=sum(figure.question == question for figure in figures),
         action=action(row) if row else None,
     )
@@ -131,17 +131,17 @@ def _drawn(own: Sequence[Frame], tool: str) -> list[Frame]:
 def _stated(frame: Frame) -> FrameCard:
     return FrameCard(
         caption=wording.caption(frame),
-        bars=tuple(_stated_bar(mark) for mark in frame.marks),
-        chain=_chain(frame) if any(mark.is_chained for mark in frame.marks) else None,
+        bars=tuple(_stated_bar(mark, is_ranked=frame.is_ranked) for mark in frame.marks),
+        chain=_chain(frame) if frame.is_ranked and any(mark.is_chained for mark in frame.marks) else None,
     )
 
 
-def _stated_bar(mark: FrameMark) -> SpeedBar:
+def _stated_bar(mark: FrameMark, *, is_ranked: bool) -> SpeedBar:
     return SpeedBar(
         name=mark.side.name,
         color=mark.side.color,
-        bar=TrackBar(mark.speed.middle * LONGEST, is_open=mark.speed.low != mark.speed.high),
-        text=wording.speed(mark),
+        bar=TrackBar(mark.length * LONGEST, is_open=mark.is_open),
+        text=wording.speed(mark, is_ranked=is_ranked),
         title=mark.figure.exact_sentence if mark.figure else "",
     )
 

@@ -33,9 +33,9 @@ def ratio(text: str) -> str:
     return f"{text}{NBSP}×"
 
 
-def speed(mark: FrameMark) -> str:
-    """Beside a bar: "1 × · 15 s", "≈ 0.11 × chained"."""
-    parts = [FASTEST if mark.is_fastest else ratio(mark.speed.text)]
+def speed(mark: FrameMark, *, is_ranked: bool) -> str:
+    """Beside a bar: "1 × · 15 s", "≈ 0.11 × chained"; of a frame without a fastest the figure alone: "≥ 30 s"."""
+    parts = [] if mark.stated and not is_ranked else [ratio(mark.speed.text)]
     if mark.stated:
         parts.append(mark.stated)
     return f"{' · '.join(parts)}{' chained' if mark.is_chained else ''}"
@@ -59,23 +59,35 @@ def _year(frame: Frame) -> str:
 
 def answer(drawn: Sequence[Frame]) -> str:
     """For example "MHA is fastest: PXC about 0.33 ×, Aurora about 0.11 × (chained)."; of frames with several fastest
-    "PXC is fastest on the small box, Aurora on the large box."."""
+    "PXC is fastest on the small box, Aurora on the large box."; where bounds leave it open "Inconclusive: PXC 50 s,
+    MHA ≥ 30 s."."""
+    ranked = [frame for frame in drawn if frame.is_ranked]
+    rest = [frame for frame in drawn if not frame.is_ranked]
+    sentences = [_ranked(ranked, of=len(drawn))] if ranked else []
+    if rest:
+        where = f" in {len(rest)} of {len(drawn)}" if ranked else ""
+        sentences.append(f"Inconclusive{where}: {'; '.join(frame.sentence for frame in rest)}.")
+    return " ".join(sentences)
+
+
+def _ranked(drawn: Sequence[Frame], *, of: int) -> str:
     fastest = list(dict.fromkeys(frame.marks[0].side.name for frame in drawn))
     first = FIRST.get(drawn[0].question, "is fastest")
     if len(fastest) == 1:
         (name,) = fastest
-        scope = f" in all {len(drawn)}" if len(drawn) > 1 else ""
+        scope = f" in {len(drawn)} of {of}" if len(drawn) < of else f" in all {of}" if of > 1 else ""
         return f"{name} {first}{scope}: {_others(drawn)}."
     places = [
-        f"{name} {f'{first} ' if number == 0 else ''}{_places(drawn, name)}" for number, name in enumerate(fastest)
+        f"{name} {f'{first} ' if number == 0 else ''}"
+        f"{_places([frame for frame in drawn if frame.marks[0].side.name == name])}"
+        for number, name in enumerate(fastest)
     ]
     return f"{', '.join(places)}."
 
 
-def _places(drawn: Iterable[Frame], name: str) -> str:
+def _places(drawn: Iterable[Frame]) -> str:
     """ "on the large box", "in 2015"."""
-    own = [frame for frame in drawn if frame.marks[0].side.name == name]
-    places = dict.fromkeys(f"on the {frame.box}" if frame.box else f"in {_year(frame)}" for frame in own)
+    places = dict.fromkeys(f"on the {frame.box}" if frame.box else f"in {_year(frame)}" for frame in drawn)
     return and_list(list(places))
 
 
@@ -123,11 +135,16 @@ def overall(fastest: Sequence[tuple[str, Sequence[str]]]) -> str:
     for title, names in fastest:
         if len(names) == 1:
             single.setdefault(names[0], []).append(title)
-    open_titles = [title for title, names in fastest if len(names) > 1]
+    several = [title for title, names in fastest if len(names) > 1]
+    unknown = [title for title, names in fastest if not names]
     parts = [f"{name} in {and_list(titles)}" for name, titles in single.items()]
-    depends = f"{and_list(open_titles)} depend{'s' if len(open_titles) == 1 else ''} on the machine or the article"
+    rest = []
+    if several:
+        rest.append(f"{and_list(several)} depend{'s' if len(several) == 1 else ''} on the machine or the article")
+    if unknown:
+        rest.append(f"{and_list(unknown)}: inconclusive")
     if not parts:
-        return f"{depends}." if open_titles else ""
-    if len(single) == 1 and not open_titles:
+        return f"{'; '.join(rest)}." if rest else ""
+    if len(single) == 1 and not rest:
         return f"{next(iter(single))} is fastest in every question."
-    return f"No platform is fastest everywhere: {', '.join(parts)}{f'; {depends}' if open_titles else ''}."
+    return f"No platform is fastest everywhere: {'; '.join([', '.join(parts), *rest])}."

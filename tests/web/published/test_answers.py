@@ -1,5 +1,7 @@
 """One card a question: published frames, what was measured beside them, one sentence."""
 
+from pathlib import Path
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -13,6 +15,7 @@ from apps.comparison.pure import Ratio, Verdict, inverse
 from apps.published import queries, services
 from apps.published.matrix import load_matrix, spreads
 from apps.web.published.cards import QuestionCard, cards
+from tests.published.files import downtime, load_figures
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
 from tests.support.pages import data, element, elements
 
@@ -53,6 +56,27 @@ def test_a_frame_has_the_fastest_at_one_and_says_what_is_chained(found: dict[str
 def test_a_bound_stays_one_beside_its_seconds(found: dict[str, QuestionCard]) -> None:
     (frame,) = speeds(found["failover"])
     assert frame == [("PXC", "1 × · 15 s"), ("Aurora", "0.3 × · 50 s"), ("MHA", "≤ 0.13 × · ≥ 120 s")]
+
+
+def test_where_bounds_leave_the_order_open_nobody_is_back_first(tmp_path: Path, client: Client) -> None:
+    catalog.seed()
+    load_figures(tmp_path, downtime("aurora", 50), downtime("mha", 30, "at_least"))
+    (card,) = cards(queries.list_figures())
+    assert speeds(card) == [[("MHA", "≥ 30 s"), ("Aurora", "50 s")]]
+    assert card.answer.replace("\u00a0", " ") == "Inconclusive: MHA ≥ 30 s, Aurora 50 s."
+    assert "Failover: inconclusive" in client.get("/published/").content.decode()
+    assert "fastest" not in element(client.get("/").content.decode(), "tr[data-kind=failover]").text()
+
+
+def test_an_answer_counts_the_frames_that_have_a_fastest(tmp_path: Path) -> None:
+    catalog.seed()
+    idle = [downtime("aurora", 20, conditions={"load": "none"}), downtime("mha", 60, conditions={"load": "none"})]
+    load_figures(tmp_path, *idle, downtime("aurora", 50), downtime("mha", 30, "at_least"))
+    (card,) = cards(queries.list_figures())
+    assert card.fastest == ("Aurora",)
+    assert card.answer.replace("\u00a0", " ") == (
+        "Aurora is back first in 1 of 2: MHA 0.33 ×. Inconclusive in 1 of 2: MHA ≥ 30 s, Aurora 50 s."
+    )
 
 
 def test_two_machines_that_disagree_are_two_frames_and_the_answer_names_both(found: dict[str, QuestionCard]) -> None:
