@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -62,17 +62,26 @@ def load_matrix(slug: str) -> StatedMatrix | None:
     baseline = counts.most_common(1)[0][0]
     figures = sorted((figure for figure in ratios if figure.denominator == baseline), key=lambda figure: figure.id)
     sides = tuple(dict.fromkeys(figure.numerator for figure in figures if figure.numerator))
+    workloads: dict[str, set[str]] = {}
+    for figure in figures:
+        workloads.setdefault(_test(figure), set()).add(figure.workload_label)
     groups: dict[tuple[str, str, str], list[FigureValue]] = {}
     for figure in figures:
-        groups.setdefault((_test(figure), _load(figure), figure.metric), []).append(figure)
+        test = _test(figure)
+        name = f"{test}; {figure.workload_label}" if len(workloads[test]) > 1 else test
+        groups.setdefault((name, _load(figure), figure.metric), []).append(figure)
+    rows = [
+        _row(f"{test}; {part}" if part else test, load, own, sides)
+        for (test, load, _), group in groups.items()
+        for part, own in _parts(group)
+    ]
     # Levels of a test are grouped, tests in the article's order.
-    tests = list(dict.fromkeys(test for test, _, _ in groups))
-    ordered = sorted(groups.items(), key=lambda item: tests.index(item[0][0]))
+    tests = {test: place for place, test in enumerate(dict.fromkeys(row.test for row in rows))}
     return StatedMatrix(
         article=figures[0].article,
         baseline=baseline or SideValue("", "", None),
         sides=sides,
-        rows=tuple(_row(test, load, own, sides) for (test, load, _), own in ordered),
+        rows=tuple(sorted(rows, key=lambda row: tests[row.test])),
         elsewhere=len(ratios) - len(figures),
     )
 
@@ -121,6 +130,54 @@ def _speeds(rows: Sequence[StatedTest], side: int) -> Iterator[tuple[str, float]
         cell = row.cells[side]
         if cell and cell.value and cell.value > 0 and cell.qualifier in ("exact", "approx"):
             yield row.test, cell.value if row.direction == "higher" else 1 / cell.value
+
+
+def _parts(figures: Sequence[FigureValue]) -> list[tuple[str, list[FigureValue]]]:
+    """Figures of a row each, with what makes it one where a side has several: machine, qualifier, place in the
+    article."""
+    parts = [("", list(figures))]
+    for name in (_machine, _qualifier):
+        parts = [
+            ("; ".join(filter(None, (text, part))), own)
+            for text, group in parts
+            for part, own in (_split(group, name) if _has_doubles(group) else [("", group)])
+        ]
+    return [
+        ("; ".join(filter(None, (text, f"figure {number}" if number > 1 else ""))), own)
+        for text, group in parts
+        for number, own in enumerate(_singles(group), 1)
+    ]
+
+
+def _split(figures: Sequence[FigureValue], name: Callable[[FigureValue], str]) -> list[tuple[str, list[FigureValue]]]:
+    found: dict[str, list[FigureValue]] = {}
+    for figure in figures:
+        found.setdefault(name(figure), []).append(figure)
+    return list(found.items()) if len(found) > 1 else [("", list(figures))]
+
+
+def _singles(figures: Sequence[FigureValue]) -> list[list[FigureValue]]:
+    """The first figure of each side, then the second of each, and so on."""
+    found: list[list[FigureValue]] = []
+    for figure in figures:
+        place = next((own for own in found if figure.numerator not in [each.numerator for each in own]), None)
+        if place is None:
+            found.append([figure])
+        else:
+            place.append(figure)
+    return found
+
+
+def _has_doubles(figures: Sequence[FigureValue]) -> bool:
+    return len({figure.numerator for figure in figures}) < len(figures)
+
+
+def _machine(figure: FigureValue) -> str:
+    return f"on {figure.machine}" if figure.machine else "machine not stated"
+
+
+def _qualifier(figure: FigureValue) -> str:
+    return wording.WORDS[figure.qualifier] or figure.qualifier
 
 
 def _row(test: str, load: str, figures: Sequence[FigureValue], sides: Sequence[SideValue]) -> StatedTest:
