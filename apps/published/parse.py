@@ -167,11 +167,15 @@ class _ArticleReader:
             self.require(len(row) == width, where, "", f"has {len(row)} cells for {width} columns")
             pairs = list(zip(table.columns, row, strict=True))
             conditions, side = dict(table.conditions), table.side
-            for column, cell in pairs:
+            for c, (column, cell) in enumerate(pairs):
+                if not column.axis:
+                    continue
+                self.require(cell is not None, where, column.axis, "an axis has a value in every row")
                 if column.axis == "side":
-                    side = str(cell)
-                elif column.axis:
-                    self.require(cell is not None, where, column.axis, "an axis has a value in every row")
+                    # 8.0 names a side as its key does, which is text.
+                    row[c] = side = str(cell)
+                    self.known(side, self.sides, where, "side")
+                else:
                     conditions[column.axis] = cell if cell is not None else ""
             for c, (column, cell) in enumerate(pairs):
                 if column.axis or cell is None:

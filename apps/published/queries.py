@@ -31,6 +31,7 @@ from apps.published.values import (
 TABLE = re.compile(r"tables\[(\d+)\]")
 # A file was once accepted without.
 UNTITLED = "table without a title"
+NOT_STATED = "not stated"
 
 
 def list_articles() -> list[ArticleValue]:
@@ -286,11 +287,11 @@ def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: d
         axis = columns[c].get("axis", "")
         raw = rows[r][c]
         if axis:
-            text = sides[raw]["name"] if axis == "side" else wording.plain(raw)
-            return TableCell(label=text, figure=None, is_axis=True)
+            side = sides.get(str(raw), {}) if axis == "side" else {}
+            return TableCell(label=side.get("name") or _axis_label(raw), figure=None, is_axis=True)
         figure = by_entry.get(f"tables[{index}].rows[{r}][{c}]")
         if figure is None or figure.value is None:
-            return TableCell(label="not stated", figure=None, is_axis=False)
+            return TableCell(label=NOT_STATED, figure=None, is_axis=False)
         words = wording.WORDS[figure.qualifier]
         return TableCell(label=f"{words} {figure.value:,.{decimals[c]}f}".strip(), figure=figure, is_axis=False)
 
@@ -305,6 +306,10 @@ def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: d
         heads=tuple(_head(column, [row[c] for row in cells]) for c, column in enumerate(columns)),
         rows=cells,
     )
+
+
+def _axis_label(value: Any) -> str:
+    return NOT_STATED if value is None else wording.plain(value)
 
 
 def _decimals(value: Any) -> int:

@@ -162,12 +162,18 @@ def test_a_table_gives_a_figure_per_stated_cell(tmp_path: Path) -> None:
         ({"rows": [[16, "fast"]]}, "tables[0].rows[0]", "latency_p95"),
         ({"rows": [[None, 8.2]]}, "tables[0].rows[0]", "threads"),
         ({"columns": [{"axis": "side"}, {"metric": "latency_p95", "unit": "ms"}], "rows": [["mha", 8]]},
-         "tables[0].rows[0][1]", "side"),
+         "tables[0].rows[0]", "side"),
+        ({"columns": [{"axis": "side"}, {"metric": "latency_p95", "unit": "ms"}], "rows": [["mha", None]]},
+         "tables[0].rows[0]", "side"),
+        ({"columns": [{"axis": "side"}, {"metric": "latency_p95", "unit": "ratio", "numerator": "pxc",
+          "denominator": "aurora"}], "rows": [["mha", 8]]}, "tables[0].rows[0]", "side"),
+        ({"columns": [{"axis": "side"}, {"metric": "latency_p95", "unit": "ms"}], "rows": [[None, None]]},
+         "tables[0].rows[0]", "side"),
         ({"columns": [{"axis": "threads", "metric": "latency_p95"}, {}]}, "tables[0].columns[0]", "metric"),
         ({"rows": [[16, 8.2], [16, 8.3]]}, "tables[0].rows[1][1]", ""),
     ],
     ids=["no title", "no columns", "no rows", "short row", "word for a number", "axis without value", "unknown side",
-         "axis and metric", "row twice"],
+         "unknown side of nothing", "unknown side of a ratio", "no side", "axis and metric", "row twice"],
 )  # fmt: skip
 def test_a_malformed_table_is_refused_by_row(tmp_path: Path, change: dict[str, Any], entry: str, field: str) -> None:
     with pytest.raises(MalformedFile) as refused:
