@@ -3,7 +3,7 @@
 import datetime
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +32,8 @@ from apps.published.format import (
 T = TypeVar("T")
 DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?\Z")
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+# Of whole numbers: from there on not every one is a float.
+LARGEST = 2**53
 HELP = "docs/reference/published-format.md has the format"
 
 
@@ -62,6 +64,7 @@ class _ArticleReader:
     def document(self, raw: Any) -> Document:
         if not isinstance(raw, dict):
             raise MalformedFile(self.name, "", "", f"must be a mapping with format, slug and source; {HELP}")
+        self.check_scalars(raw)
         head = self.convert(raw, File, "")
         self.require(head.format == 1, "", "format", f"{head.format} is not known: use 1")
         self.require(bool(SLUG.match(head.slug)) and len(head.slug) <= 80, "", "slug", "must be like name-2026")
@@ -130,12 +133,32 @@ class _ArticleReader:
     def mapping(self, raw: Mapping[str, Any], kind: type[T], entry: str) -> dict[str, T]:
         for key in raw:
             self.require(bool(key.strip()), entry, "", "a name must not be empty")
+            self.require(len(key) <= 80, entry, f"{key[:80]}…", "must have at most 80 characters")
         return {key: self.convert(value, kind, f"{entry}.{key}") for key, value in raw.items()}
 
     def entries(self, raw: list[Any], kind: type[T], entry: str) -> list[T]:
         return [self.convert(value, kind, f"{entry}[{i}]") for i, value in enumerate(raw)]
 
     # -------------------------------------------------------------- sense
+
+    def check_scalars(self, raw: Any) -> None:
+        """What the database cannot hold is refused wherever it stands."""
+        met: set[int] = set()  # aliases may make a short text long, or lead back
+        waiting: list[tuple[str, Any]] = [("", raw)]
+        while waiting:
+            path, value = waiting.pop()
+            entry, _, field = path.rpartition(".")
+            if isinstance(value, str):
+                self.require("\0" not in value, entry, field, "must not contain the character NUL")
+            elif isinstance(value, float):
+                self.require(math.isfinite(value), entry, field, "must be a finite number")
+            elif isinstance(value, int):
+                self.require(abs(value) <= LARGEST, entry, field, f"must be within {LARGEST:,} of 0")
+            elif isinstance(value, dict | list | tuple | set) and id(value) not in met:
+                met.add(id(value))
+                # The last is looked at first: keys before what stands under them.
+                waiting += reversed(_inside(path, value))
+                waiting += [(path, key) for key in value] if isinstance(value, dict) else []
 
     def check_source(self, source: ArticleSource) -> None:
         self.require(0 < len(source.title) <= 200, "source", "title", "must have 1 to 200 characters")
@@ -216,14 +239,7 @@ class _ArticleReader:
                 self.known(getattr(f, field), self.sides, entry, field)
         if f.hardware:
             self.known(f.hardware, self.hardware, entry, "hardware")
-        numbers = {
-            "value": f.value,
-            "low": f.low,
-            "high": f.high,
-            **{f"of_which.{k}": v for k, v in f.of_which.items()},
-        }
-        for field, number in numbers.items():
-            self.require(number is None or math.isfinite(number), entry, field, "must be a finite number")
+        self.require(len(f.unit) <= 40, entry, "unit", "must have at most 40 characters")
         self.require((f.low is None) == (f.high is None), entry, "high" if f.high is None else "low", "low needs high")
         if f.low is not None and f.high is not None:
             self.require(f.low <= f.high, entry, "low", "must not be above high")
@@ -252,6 +268,12 @@ class _ArticleReader:
                     self.require(named, f"{name}[{i}]", "saturated", "must name at least one resource")
                 if name != "load_levels":
                     self.known(item.side, self.sides, f"{name}[{i}]", "side")
+
+
+def _inside(path: str, value: Collection[Any]) -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [(f"{path}.{key}" if path else str(key), inner) for key, inner in value.items()]
+    return [(f"{path}[{i}]", inner) for i, inner in enumerate(value)]
 
 
 def _is_date(text: str) -> bool:

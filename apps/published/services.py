@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from django.db import transaction
+from django.db import DataError, transaction
 
 from apps.catalog.models import HardwareClass, Metric, Platform
 from apps.core import yaml_text
@@ -82,8 +82,16 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(b"%d\n" % LOADER + content).hexdigest()
 
 
-@transaction.atomic
 def _store(document: Document, fingerprint: str) -> Article:
+    """Raises MalformedFile, also for what the parser should have refused."""
+    try:
+        return _stored(document, fingerprint)
+    except DataError as error:
+        raise MalformedFile(document.file, "", "", f"cannot be stored: {error}") from error
+
+
+@transaction.atomic
+def _stored(document: Document, fingerprint: str) -> Article:
     catalog = _Catalog(document)
     source = document.source
     fields = {

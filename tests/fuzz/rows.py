@@ -16,8 +16,10 @@ import pyarrow.parquet as pq
 from django.core.files.base import ContentFile
 from django.core.files.storage import InMemoryStorage, Storage
 
+from apps.catalog.api import services as catalog
 from apps.catalog.api import workload_for
 from apps.dispatch.campaigns import file as campaign_file
+from apps.published import parse, queries
 from apps.published import services as published
 from apps.runs import archive
 from apps.runs.archive import store
@@ -74,10 +76,14 @@ def sealed(content: bytes) -> object:
 
 
 def article(content: bytes) -> object:
+    """Stored in a catalog that has its platforms and metrics, and read as for its page."""
+    parse.read("fuzz.yaml", content)
+    catalog.seed()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fuzz.yaml"
         path.write_bytes(content)
-        return published.load_file(path).slug
+        slug = published.load_file(path).slug
+    return [queries.load_article(slug), queries.list_articles()]
 
 
 class Archived(NamedTuple):

@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 
 from apps.published import services
 from apps.published.models import Article, Figure
+from apps.published.parse import _ArticleReader
 from apps.published.services import MalformedFile
 from tests.published.files import VALID, a_file
 
@@ -66,6 +67,31 @@ REFUSED: list[tuple[str, list[tuple[str, Any]], str, str, str]] = [
     ("missing workloads", [("workloads", ...)], "", "workloads", "missing"),
     ("value that is a word", [("figures.0.value", "twelve")], "figures[0]", "value", "float"),
     ("value that is not finite", [("figures.0.value", float("nan"))], "figures[0]", "value", "finite"),
+    *(
+        (f"{number} in {path}", [(path, {"limit": number})], path, "limit", "finite")
+        for number in (float("inf"), float("nan"))
+        for path in ("figures.0.conditions", "topology", "workloads.oltp.parameters")
+    ),
+    ("part that is not finite", [("figures.0.of_which.of", float("inf"))], "figures[0].of_which", "of", "finite"),
+    ("number too large", [("conditions", {"rows": 10**30})], "conditions", "rows", "within"),
+    *(
+        (f"NUL in {path}", [(path, value)], entry, field, "NUL")
+        for path, value, entry, field in (
+            ("source.title", "a\0", "source", "title"),
+            ("notes", ["a\0"], "", "notes[0]"),
+            ("conditions", {"a\0": 1}, "", "conditions"),
+            ("sides.pxc.platform", "px\0c", "sides.pxc", "platform"),
+            ("figures.0.metric", "\0", "figures[0]", "metric"),
+        )
+    ),
+    ("long workload", [("workloads", {"w" * 81: {"question": "oltp"}})], "workloads", "w" * 80 + "…", "at most 80"),
+    (
+        "long unit of a note",
+        [("figures.0", {"workload": "oltp", "metric": "outcome", "unit": "u" * 41, "note": "failed"})],
+        "figures[0]",
+        "unit",
+        "at most 40",
+    ),
     ("unknown format", [("format", 2)], "", "format", "use 1"),
     ("bad slug", [("slug", "Example 2026")], "", "slug", "name-2026"),
     ("bad qualifier", [("figures.0.qualifier", "roughly")], "figures[0]", "qualifier", "exact, approx"),
@@ -141,6 +167,15 @@ TABLE = {
     "columns": [{"axis": "threads"}, {"metric": "latency_p95", "unit": "ms", "side": "pxc"}],
     "rows": [[16, 8.2], [64, None]],
 }
+
+
+@pytest.mark.usefixtures("catalog")
+def test_what_only_the_database_refuses_is_refused_as_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_ArticleReader, "check_scalars", lambda *_: None)
+    services.load_file(a_file(tmp_path))
+    with pytest.raises(MalformedFile, match="cannot be stored"):
+        services.load_file(a_file(tmp_path, ("notes", ["a\0"])))
+    assert Article.objects.get().figures.count() == 2
 
 
 @pytest.mark.usefixtures("catalog")

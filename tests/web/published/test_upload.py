@@ -51,6 +51,8 @@ def test_a_file_is_taken_before_the_text_and_one_of_the_same_slug_replaces_it(en
         (("slug", "aurora-pxc-2016"), "comes with the product"),
         (("slug", "figures"), "that of a page"),
         (("source.title", ...), "title"),
+        (("notes", ["a\0b"]), "notes[0]"),
+        (("conditions", {"limit": float("nan")}), "conditions.limit"),
     ],
 )
 def test_what_is_wrong_is_named_and_the_text_is_kept(
