@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, connections, transaction
-from django.db.models import ProtectedError
+from django.db.models import F, ProtectedError
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.catalog.api import labels_of
@@ -31,7 +31,7 @@ CONSTANTS_PER_SERIES = 3
 
 
 class NotEmpty(Exception):
-    """There are runs already; the text describes them."""
+    """There are runs already, or an agent of the rig's name; the text describes them."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class _Work:
 def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> Iterator[int]:
     """Yields the number of runs written, after each campaign. The same seed gives the same warehouse, except ids.
 
-    Raises NotEmpty if a rig exists already, and without `add` if there are other runs.
+    Raises NotEmpty if a rig exists already, or an agent of its name, and without `add` if there are other runs.
     """
+    if Agent.objects.filter(name=AGENT, revoked_at=None).exists():
+        raise NotEmpty(f"an agent is named {AGENT!r}, as the rig's own would be: revoke it on the page Agents first")
     if Run.objects.filter(provenance=Run.Provenance.RIG).exists():
         raise NotEmpty("the rig's runs exist already: remove them with --remove first")
     if not add and Run.objects.exists():
@@ -68,12 +70,18 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
 
 def remove() -> Iterator[int]:
     """Delete what `seed` made; yields the number of deleted runs. Catalog rows referenced by others are kept."""
-    synthetic.delete_findings(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
+    slugs = [spec.slug for spec in world.systems()]
+    others = Run.objects.exclude(provenance=Run.Provenance.RIG)
+    systems = list(System.objects.filter(slug__in=slugs).exclude(pk__in=others.values("system")))
+    synthetic.delete_findings([system.pk for system in systems])
     yield from deletion.delete_runs(Run.objects.filter(provenance=Run.Provenance.RIG))
-    own = list(Campaign.objects.filter(jobs__agent__name=AGENT).order_by().values_list("pk", flat=True).distinct())
-    Campaign.objects.filter(pk__in=own).delete()
-    Agent.objects.filter(name=AGENT, jobs=None).delete()
-    for system in System.objects.filter(slug__startswith=world.PREFIX):
+    # A user's agent may have the name, too, and have measured systems of the rig.
+    made = Campaign.objects.filter(jobs__agent__name=AGENT, created_by=None)
+    made = made.exclude(systems__in=System.objects.exclude(slug__in=slugs))
+    own = made.exclude(jobs__job_runs__isnull=False).order_by().values_list("pk", flat=True).distinct()
+    Campaign.objects.filter(pk__in=list(own)).delete()
+    Agent.objects.filter(name=AGENT, revoked_at=F("created_at"), jobs=None).delete()
+    for system in systems:
         try:
             with transaction.atomic():
                 system.delete()
@@ -120,9 +128,10 @@ def _catalog(specs: Sequence[SystemSpec], shape: Shape) -> Catalog:
             configurations[spec.slug, number] = row.pk
             still = list(recording.constants.items())[: CONSTANTS_PER_SERIES * len(own)]
             constants[spec.slug, number] = json.dumps(dict(still))
-    agent, _ = Agent.objects.get_or_create(name=AGENT, defaults={"digest": digest_of(new_secret())})
-    # Nobody knows its secret.
-    Agent.objects.filter(pk=agent.pk).update(revoked_at=agent.created_at)
+    agent, is_new = Agent.objects.get_or_create(name=AGENT, defaults={"digest": digest_of(new_secret())})
+    if is_new:
+        # Nobody knows its secret.
+        Agent.objects.filter(pk=agent.pk).update(revoked_at=agent.created_at)
     return Catalog(
         systems=systems,
         workloads={spec.test: _workload(spec.test) for spec in world.WORKLOADS},

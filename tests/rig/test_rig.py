@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.db.models import Count
 
 from apps.catalog.models import Platform, System
-from apps.dispatch.models import Agent, Campaign, JobRun
-from apps.regressions.models import Looked
+from apps.dispatch.models import Agent, Campaign, Job, JobRun
+from apps.regressions.models import Finding, Looked
 from apps.rig import recordings, world
 from apps.rig.plan import campaigns
 from apps.runs.models import Artifact, Measurement, Run, RunCheck, RunNode, Series
@@ -18,7 +18,8 @@ from apps.runs.samples import rates
 from apps.runs.storage import artifacts, blocks
 from apps.use_method.models import UsePanel
 from apps.use_method.panels import panels
-from tests.support.builders import a_run
+from tests.regressions.a_finding import a_finding, a_pair
+from tests.support.builders import START, a_campaign, a_run, a_system, an_agent
 
 pytestmark = pytest.mark.django_db
 
@@ -133,6 +134,47 @@ def test_removing_takes_all_that_was_made_and_nothing_else() -> None:
     assert not Agent.objects.exists()
     assert list(System.objects.all()) == [own.system]
     assert Platform.objects.exists()
+
+
+def test_an_agent_in_use_of_the_rigs_name_is_left_alone() -> None:
+    agent = an_agent(name="rig")
+    with pytest.raises(CommandError, match="an agent is named 'rig'"):
+        _seed(6)
+    call_command("seed_rig", remove=True)
+    agent.refresh_from_db()
+    assert agent.revoked_at is None
+    assert not System.objects.exists()
+
+
+def test_removing_leaves_what_users_gave_names_like_the_rigs() -> None:
+    agent = an_agent(name="rig", revoked_at=START)
+    before, after = a_pair()
+    System.objects.filter(pk=before.pk).update(slug="rig-old")
+    System.objects.filter(pk=after.pk).update(slug="rig-new")
+    finding, unused = a_finding(pair=(before, after)), a_system("rig-unused")
+    _seed(24, add=True)
+    campaign = a_campaign(after, threads=[4])
+    failed = a_campaign(unused, threads=[4])
+    for job in Job.objects.filter(campaign__in=(campaign, failed)):
+        Job.objects.filter(pk=job.pk).update(agent=agent)
+    JobRun.objects.create(run=Run.objects.filter(system=after)[0], job=campaign.jobs.all()[0], attempt=1)
+    call_command("seed_rig", remove=True)
+    assert set(Campaign.objects.all()) == {campaign, failed}
+    assert set(System.objects.all()) == {before, after, unused}
+    assert list(Finding.objects.all()) == [finding]
+    agent.refresh_from_db()
+    assert agent.revoked_at == START
+
+
+def test_removing_leaves_a_users_campaign_on_a_system_of_the_rig() -> None:
+    _seed(24)
+    system = System.objects.filter(runs__isnull=False)[0]
+    campaign = a_campaign(system, threads=[4])
+    job = campaign.jobs.all()[0]
+    Job.objects.filter(pk=job.pk).update(agent=Agent.objects.get(name="rig"))
+    JobRun.objects.create(run=a_run(system=system), job=job, attempt=1)
+    call_command("seed_rig", remove=True)
+    assert list(Campaign.objects.all()) == [campaign]
 
 
 def test_removing_takes_what_pages_and_tasks_have_stored_of_the_runs() -> None:
