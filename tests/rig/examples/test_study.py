@@ -12,13 +12,15 @@ from django.test import Client
 from django.test.utils import override_settings
 from django.utils import timezone
 
-from apps.catalog.models import Release, System
+from apps.catalog import services as catalog
+from apps.catalog.models import Release, System, Workload
 from apps.catalog.services import release_for
+from apps.comparison.models import PinnedBaseline
 from apps.core.stores import store_at
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import campaign_file
 from apps.dispatch.models import Campaign, Job, JobRun, Schedule, ScheduledRun
-from apps.regressions.models import Finding, Trend
+from apps.regressions.models import Finding, Threshold, Trend
 from apps.rig.examples import load, record, remove, study
 from apps.rig.examples.data import archive_of
 from apps.rig.examples.study import PARTS, StudyPart
@@ -242,6 +244,32 @@ def test_removed_examples_leave_nothing_and_no_start_brings_them_back(tmp_path: 
     assert load.load(folder=tmp_path, at_start=True).removed
     assert Run.objects.count() == 1
     assert load.load(folder=tmp_path).restored == 12
+
+
+def test_removing_keeps_workloads_that_a_person_set_something_for() -> None:
+    by = a_user(role="administrator")
+    limited, pinned, unset, pinned_to_example = (a_workload(f"own_{number}") for number in range(4))
+    example, mine = a_system("example"), a_system("mine")
+    for workload in (limited, pinned, unset, pinned_to_example):
+        a_measured_run({TPS: 5.0}, system=example, workload=workload, provenance=Run.Provenance.EXAMPLE)
+    Threshold.objects.create(workload=limited, smallest=0.05, significant=1e-6, by=by)
+    for workload, system in ((pinned, mine), (pinned_to_example, example)):
+        PinnedBaseline.objects.create(workload=workload, system=system, pinned_by=by)
+    remove.remove()
+    assert Threshold.objects.get().workload == limited
+    assert PinnedBaseline.objects.get().workload == pinned
+    assert not Workload.objects.filter(pk__in=(unset.pk, pinned_to_example.pk)).exists()
+
+
+def test_removing_keeps_the_workloads_that_the_catalog_offers() -> None:
+    catalog.seed()
+    offered = Workload.objects.filter(tool="sysbench")[0]
+    Threshold.objects.create(workload=offered, smallest=0.05, significant=1e-6, by=a_user(role="administrator"))
+    before = set(Workload.objects.values_list("pk", flat=True))
+    for workload in Workload.objects.filter(tool="sysbench")[:2]:
+        a_measured_run({TPS: 5.0}, workload=workload, provenance=Run.Provenance.EXAMPLE)
+    remove.remove()
+    assert set(Workload.objects.values_list("pk", flat=True)) == before
 
 
 def test_an_administrator_removes_the_examples_on_the_home_page(client: Client) -> None:
