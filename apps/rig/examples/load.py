@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.accounts import services as accounts
@@ -19,7 +20,7 @@ from apps.core.problems import Invalid
 from apps.core.text import counted
 from apps.dispatch.models import Campaign, Entry, Job, JobRun, Schedule, ScheduledRun
 from apps.regressions import api as regressions
-from apps.regressions.models import Finding
+from apps.regressions.models import Change, Finding
 from apps.rig.examples import restore
 from apps.rig.examples.data import FOLDER, HISTORY, archives
 from apps.rig.examples.restore import RestoredExample
@@ -178,7 +179,11 @@ def _analyse() -> None:
         own = {system.pk for system in systems() if system.release_id in releases}
         for place in places.counted(systems=own, newest=1):
             regressions.trend_follow.follow_run(place.newest[0])
-    _review(Finding.objects.exclude(pk__in=before))
+    # Workers find changes of other systems meanwhile.
+    examples = systems()
+    is_own = Q(system__in=examples) & (Q(baseline_system=None) | Q(baseline_system__in=examples))
+    found = Finding.objects.filter(pk__in=Change.objects.filter(is_own).values("finding")).exclude(pk__in=before)
+    _review(found.exclude(pk__in=Change.objects.exclude(is_own).values("finding")))
 
 
 def _review(found: Any) -> None:

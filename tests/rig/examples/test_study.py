@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -13,13 +14,14 @@ from django.test.utils import override_settings
 from django.utils import timezone
 
 from apps.catalog import services as catalog
-from apps.catalog.models import Release, System, Workload
+from apps.catalog.models import Platform, Release, System, Workload
 from apps.catalog.services import release_for
 from apps.comparison.models import PinnedBaseline
 from apps.core.stores import store_at
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import campaign_file
 from apps.dispatch.models import Campaign, Job, JobRun, Schedule, ScheduledRun
+from apps.regressions import api as regressions
 from apps.regressions.models import Finding, Threshold, Trend
 from apps.rig.examples import load, record, remove, study
 from apps.rig.examples.data import archive_of
@@ -27,6 +29,7 @@ from apps.rig.examples.study import PARTS, StudyPart
 from apps.rig.models import StudyState
 from apps.runs.api import artifacts
 from apps.runs.models import ArchivedRun, Artifact, Block, Run, RunCheck
+from tests.regressions.a_finding import a_finding, a_pair
 from tests.runs.archive.archived import a_full_run, archived
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload, an_agent
 from tests.support.pages import data, elements
@@ -168,6 +171,28 @@ def test_examples_restored_with_the_labels_of_the_measured_systems_are_mended() 
     assert dispatch.unreachable(System.objects.all(), now=timezone.now()) == {"example-galera"}
     example.refresh_from_db()
     assert example.labels == ["system:example-galera", "rack:a"]
+
+
+def test_a_finding_of_other_systems_that_comes_meanwhile_is_no_example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _recorded(tmp_path)
+    _elsewhere(tmp_path)
+    compare, measured = regressions.look.compare, list[Finding]()
+
+    def meanwhile(*args: Any, **options: Any) -> Any:
+        if not measured:
+            pair = a_pair(Platform.objects.create(slug="other", name="other"))
+            measured.append(a_finding(pair=pair, ratio=0.1, labels=["mine"]))
+        return compare(*args, **options)
+
+    monkeypatch.setattr(regressions.look, "compare", meanwhile)
+    loaded = load.load(folder=tmp_path)
+    assert loaded.findings == Finding.objects.count() - 1 > 0
+    (finding,) = measured
+    finding.refresh_from_db()
+    assert (finding.labels, finding.state) == (["mine"], "new")
+    assert [each.labels for each in Finding.objects.filter(state="under review")] == [["example"]]
 
 
 def test_examples_loaded_twice_are_there_once(tmp_path: Path) -> None:
