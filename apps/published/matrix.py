@@ -88,10 +88,11 @@ def load_matrix(slug: str) -> StatedMatrix | None:
 
 @dataclass(frozen=True)
 class Spread:
-    """Speeds of one side at one load, relative to the baseline. `mean`: geometric mean over the tests."""
+    """Speeds of one side at one load in one metric, relative to the baseline. `mean`: geometric mean over the tests."""
 
     side: SideValue
     load: str
+    metric_name: str
     ratios: tuple[tuple[str, float], ...]  # test, speed
 
     @property
@@ -118,7 +119,7 @@ def spreads(matrix: StatedMatrix) -> list[Spread]:
     rows = [row for row in matrix.rows if metric and row.metric == metric[0][0]]
     loads = list(dict.fromkeys(row.load for row in rows))
     return [
-        Spread(side, load, ratios)
+        Spread(side, load, rows[0].metric_name, ratios)
         for place, side in enumerate(matrix.sides)
         for load in loads
         if len(ratios := tuple(_speeds([row for row in rows if row.load == load], place))) >= FEWEST_TESTS

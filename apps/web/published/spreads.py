@@ -81,7 +81,7 @@ def _card(article: ArticleValue) -> SpreadCard | None:
     return SpreadCard(
         article=article,
         baseline=matrix.baseline,
-        metric_name=matrix.rows[0].metric_name,
+        metric_name=found[0].metric_name,
         answer=_answer(found, matrix.baseline),
         strips=tuple(strips),
         ticks=tuple((place(value), f"{format_number(value, 1)} ×") for value in ticks),
@@ -90,11 +90,17 @@ def _card(article: ArticleValue) -> SpreadCard | None:
 
 
 def _answer(found: Sequence[Spread], baseline: SideValue) -> str:
-    """At the load of the last strips: "48 connections: MyRocks 1.46 ×, TokuDB 0.37 × of InnoDB 5.6.35"."""
+    """At the load of the last strips: "48 connections: MyRocks 1.46 × of InnoDB 5.6.35, geometric mean of 12 tests.";
+    where sides have different tests, each with their number."""
     load = found[-1].load
     own = sorted((each for each in found if each.load == load), key=lambda each: -each.mean)
-    return f"{load}: {_means(own)} of {baseline.name}, geometric mean of {own[0].tests} tests."
+    where = f"{load}: " if load else ""
+    if len({each.tests for each in own}) == 1:
+        return f"{where}{_means(own)} of {baseline.name}, geometric mean of {own[0].tests} tests."
+    return f"{where}{_means(own, counts=True)} of {baseline.name}, geometric means."
 
 
-def _means(own: Iterable[Spread]) -> str:
-    return ", ".join(f"{each.side.name} {format_number(each.mean)} ×" for each in own)
+def _means(own: Iterable[Spread], *, counts: bool = False) -> str:
+    return ", ".join(
+        f"{each.side.name} {format_number(each.mean)} ×{f' ({each.tests} tests)' if counts else ''}" for each in own
+    )

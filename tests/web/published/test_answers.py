@@ -15,7 +15,8 @@ from apps.comparison.pure import Ratio, Verdict, inverse
 from apps.published import queries, services
 from apps.published.matrix import load_matrix, spreads
 from apps.web.published.cards import QuestionCard, cards
-from tests.published.files import downtime, load_figures
+from apps.web.published.spreads import spread_cards
+from tests.published.files import downtime, load_figures, times
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
 from tests.support.pages import data, element, elements
 
@@ -166,6 +167,17 @@ def test_a_spread_counts_tests_that_are_faster_and_slower(articles: None) -> Non
     assert (toku.tests, toku.faster, toku.slower) == (12, 3, 9)
     # The 12 ratios of the article multiplied, and the twelfth root.
     assert toku.mean == pytest.approx(0.4867, abs=5e-4)
+
+
+def test_a_spread_names_its_metric_and_the_tests_of_each_side(tmp_path: Path) -> None:
+    catalog.seed()
+    at = [{"conditions": {"test": f"test {number}", "threads": 8}} for number in range(6)]
+    latency = times("aurora", "rds", 0.5, **at[0]) | {"metric": "latency_p95"}
+    aurora = [times("aurora", "rds", 2, **each) for each in at]
+    load_figures(tmp_path, latency, *aurora, *[times("mha", "rds", 3, **each) for each in at[:4]])
+    (card,) = spread_cards()
+    assert card.metric_name == "transaction rate"
+    assert card.answer == "8 threads: MHA 3.00 × (4 tests), Aurora 2.00 × (6 tests) of RDS MySQL, geometric means."
 
 
 def test_the_page_draws_each_strip_of_a_spread(client: Client, articles: None) -> None:
