@@ -23,7 +23,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "figures": len(figures),
         "articles": queries.list_articles(),
         "cards": found,
-        "answer": wording.overall([(card.title, card.fastest) for card in found]),
+        "answer": wording.overall([(card.title, card.fastest) for card in found if card.key not in wording.APART]),
         "spreads": spread_cards(),
     }
     return render_page(request, "web/published/results.html", context)

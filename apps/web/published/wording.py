@@ -24,7 +24,15 @@ TITLES = {
     "other": "Other figures",
 }
 # What the first of a frame is, where "fastest" would be odd.
-FIRST = {"failover": "is back first"}
+FIRST = {
+    "failover": "is back first",
+    "disk": "is ahead",
+    "cost": "is cheapest",
+    "steadiness": "is steadiest",
+    "other": "is ahead",
+}
+# Questions that are not about speed.
+APART = ("disk", "cost", "steadiness", "other")
 FASTEST = f"1{NBSP}×"
 
 

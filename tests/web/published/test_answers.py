@@ -16,7 +16,7 @@ from apps.published import queries, services
 from apps.published.matrix import load_matrix, spreads
 from apps.web.published.cards import QuestionCard, cards
 from apps.web.published.spreads import spread_cards
-from tests.published.files import downtime, load_figures, times
+from tests.published.files import downtime, load_figures, times, tps
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
 from tests.support.pages import data, element, elements
 
@@ -57,6 +57,24 @@ def test_a_frame_has_the_fastest_at_one_and_says_what_is_chained(found: dict[str
 def test_a_bound_stays_one_beside_its_seconds(found: dict[str, QuestionCard]) -> None:
     (frame,) = speeds(found["failover"])
     assert frame == [("PXC", "1 × · 15 s"), ("Aurora", "0.3 × · 50 s"), ("MHA", "≤ 0.13 × · ≥ 120 s")]
+
+
+def test_what_costs_least_is_cheapest_and_no_speed(tmp_path: Path, client: Client) -> None:
+    catalog.seed()
+    workloads = {name: {"question": name} for name in ("oltp", "cost", "steadiness")}
+    cost = {"workload": "cost", "metric": "cost_total", "unit": "USD/month"}
+    drop = {"workload": "steadiness", "metric": "qps_drop", "unit": "fraction"}
+    speed = [tps("aurora", 100), tps("rds", 200)]
+    dear = [tps("aurora", 100) | cost, tps("rds", 400) | cost, tps("aurora", 0.1) | drop, tps("rds", 0.2) | drop]
+    load_figures(tmp_path, *speed, *dear, workloads=workloads)
+    answers = {card.key: card.answer.replace("\u00a0", " ") for card in cards(queries.list_figures())}
+    assert answers == {
+        "oltp": "RDS MySQL is fastest: Aurora 0.5 ×.",
+        "cost": "Aurora is cheapest: RDS MySQL 0.25 ×.",
+        "steadiness": "Aurora is steadiest: RDS MySQL 0.5 ×.",
+    }
+    page = client.get("/published/").content.decode()
+    assert "RDS MySQL is fastest in every question." in element(page, ".page-head").text()
 
 
 def test_where_bounds_leave_the_order_open_nobody_is_back_first(tmp_path: Path, client: Client) -> None:
