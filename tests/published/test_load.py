@@ -68,9 +68,13 @@ REFUSED: list[tuple[str, list[tuple[str, Any]], str, str, str]] = [
     ("value that is a word", [("figures.0.value", "twelve")], "figures[0]", "value", "float"),
     ("value that is not finite", [("figures.0.value", float("nan"))], "figures[0]", "value", "finite"),
     *(
-        (f"{number} in {path}", [(path, {"limit": number})], path, "limit", "finite")
+        (f"{number} in {entry}", [(path, {"limit": number})], entry, "limit", "finite")
         for number in (float("inf"), float("nan"))
-        for path in ("figures.0.conditions", "topology", "workloads.oltp.parameters")
+        for path, entry in (
+            ("figures.0.conditions", "figures[0].conditions"),
+            ("topology", "topology"),
+            ("workloads.oltp.parameters", "workloads.oltp.parameters"),
+        )
     ),
     ("part that is not finite", [("figures.0.of_which.of", float("inf"))], "figures[0].of_which", "of", "finite"),
     ("number too large", [("conditions", {"rows": 10**30})], "conditions", "rows", "within"),
