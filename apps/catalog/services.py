@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from apps.catalog import seed_data
 from apps.catalog.metrics import counter_rules, derived_metrics, standard
+from apps.catalog.metrics.counter_rules import LONGEST_KEY
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.catalog.systems import labels_of, new_short_name
 from apps.core import limits
@@ -53,15 +54,17 @@ class Registration(NamedTuple):
     notes: list[str]
 
 
-def metrics_for(keys: Iterable[str]) -> dict[str, Metric]:
+def metrics_for(keys: Iterable[str], *, most_new: int | None = None) -> dict[str, Metric]:
     """Rows of `keys`, created where missing. At most three queries; concurrent callers get the same rows.
 
-    Raises InvalidField for a key that is empty, contains blanks or exceeds 160 characters.
+    Raises InvalidField for a key that is empty, contains blanks or exceeds 160 characters, and for more than `most_new`
+    new ones (None: limits.NEW_METRICS).
     """
     wanted = sorted(set(keys))
     found = {metric.key: metric for metric in Metric.objects.filter(key__in=wanted)}
     missing = [key for key in wanted if key not in found]
     if missing:
+        _require_few(len(missing), limits.NEW_METRICS if most_new is None else most_new)
         _make_metrics(missing)
         found |= {metric.key: metric for metric in Metric.objects.filter(key__in=missing)}
     return {key: found[key] for key in wanted}
@@ -74,8 +77,7 @@ def name_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) ->
     with connection.cursor() as cursor:
         cursor.execute("SELECT key FROM catalog_metric WHERE key = ANY(%s)", [list(wanted)])
         missing = wanted.difference(key for (key,) in cursor.fetchall())
-    many = f"{len(missing):,} are new; at most {limits.NEW_METRICS:,} may be"
-    _require(len(missing) <= limits.NEW_METRICS, "metrics", many)
+    _require_few(len(missing), limits.NEW_METRICS)
     if missing:
         _make_metrics(missing, kinds)
 
@@ -226,13 +228,19 @@ def _require(holds: bool, field: str, message: str) -> None:
         raise InvalidField(field, message)
 
 
+def _require_few(new: int, most: int) -> None:
+    _require(new <= most, "metrics", f"{new:,} are new; at most {most:,} may be")
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _new_metric(key: str, kinds: Mapping[str, str]) -> Metric:
     _require(
-        bool(KEY.match(key)) and len(key) <= 160, "metric", f"{key[:80]!r} must have 1 to 160 characters, no blank"
+        bool(KEY.match(key)) and len(key) <= LONGEST_KEY,
+        "metric",
+        f"{key[:80]!r} must have 1 to {LONGEST_KEY} characters, no blank",
     )
     spec, curated = derived_metrics.describe(key)
     return metric_row(replace(spec, kind=kinds.get(key, spec.kind)), curated=curated)
@@ -241,7 +249,7 @@ def _new_metric(key: str, kinds: Mapping[str, str]) -> Metric:
 def metric_row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:
     return Metric(
         key=spec.key,
-        name=spec.name,
+        name=spec.name[:LONGEST_KEY],
         unit=spec.unit,
         kind=spec.kind,
         direction=spec.direction,

@@ -46,6 +46,8 @@ EVENTS = 20_000
 RARE_EVENTS = 1_000  # beyond these, of kinds of which there are few, such as the load and its checks
 FEW_EVENTS = 100
 OUTPUT_LINES = 2_000_000
+REPORT_NAMES = 1_000  # of a report of our own tools, in all of its lines
+REPORT_VALUES = 5_000_000  # its names times its intervals, of which it has at most ROWS
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)  # its start and end
 # Of a file of the sender's own with a mapping.
 MAPPED = 100  # values

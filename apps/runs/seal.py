@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from apps.catalog.api import InvalidField, metrics_for, name_metrics, state_metrics
 from apps.catalog.models import Metric
-from apps.core import binary_cursor
+from apps.core import binary_cursor, limits
 from apps.core.text import and_list
 from apps.runs import tool_output
 from apps.runs.ingest import batch_archive, batch_digests, streams
@@ -71,7 +71,8 @@ _NEXT_BATCHES = (
 
 @dataclass(frozen=True)
 class _Gathered:
-    """The decoded content of a run. `problem`: why its samples cannot be read; `unread`: batches that are left out."""
+    """The decoded content of a run. `problem`: why its samples cannot be read; `unread`: batches that are left out.
+    `refused`: why the values of its output are left out."""
 
     parsed: Output
     output: Artifact | None
@@ -81,6 +82,7 @@ class _Gathered:
     offset: float
     problem: str = ""
     unread: SetAside = field(default_factory=list)
+    refused: str = ""
 
 
 def seal(*, run_id: int) -> bool:
@@ -174,23 +176,28 @@ def _gather(run: Run, source: Callable[[Run, Output], tuple[DecodedSamples, SetA
     contents = {name: artifacts.read_artifact(one) for name, one in held.items()}
     name, parsed = tool_output.read_kept(tool, contents, run.workload.parameters)
     output = held.get(name)
-    problem = ""
+    problem = refused = ""
     try:
         sampled, unread = source(run, parsed)
-        state_metrics(parsed.described)
         name_metrics(_keys(sampled.nodes))
     except (wire.BadBatch, NotANumber, InvalidField) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
         sampled, unread = DecodedSamples(), []
     offset = sampled.offset or 0.0
-    client = client_of(parsed.intervals, offset=offset)
+    try:
+        client = client_of(parsed.intervals, offset=offset)
+        state_metrics(parsed.described)
+        name_metrics([*parsed.metrics(), *_keys([client] if client else [])])
+    except (wire.BadBatch, InvalidField) as error:
+        refused = f"the values of {name} could not be stored ({printable(str(error))})"
+        client, parsed = None, replace(parsed, intervals={}, headlines=(), distributions=())
     nodes = joined([*([client] if client else []), *sampled.nodes])
-    name_metrics(_keys([client] if client else []))
     nodes, lost = prometheus.with_series(run, nodes, attached)
     sampled.events.extend(lost)
     changing = [(*node.changing, *derivation.keys(node)) for node in nodes]
-    metrics = metrics_for([*parsed.metrics(), *chain.from_iterable(changing)])
-    return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem, unread)
+    # What is derived has no more keys than what it is derived from, which were counted.
+    metrics = metrics_for([*parsed.metrics(), *chain.from_iterable(changing)], most_new=limits.SERIES)
+    return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem, unread, refused)
 
 
 def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
@@ -288,6 +295,8 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
     # The reason of an imported run may contain it already.
     if gathered.problem and gathered.problem not in run.reason:
         problems.append(gathered.problem)
+    if gathered.refused and gathered.refused not in run.reason:
+        problems.append(gathered.refused)
     if succeeded and gathered.output is None:
         problems.append(f"no output of {run.workload.tool} arrived (artifact {output_name(run)})")
     elif succeeded and not gathered.parsed.complete:

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog import services
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidField
+from apps.core import limits
 from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +63,18 @@ def test_many_callers_at_once_get_the_same_rows() -> None:
     assert len(found) == 6
     assert all(answer == found[0] for answer in found)
     assert Metric.objects.filter(key__in=keys).count() == 50
+
+
+def test_more_new_keys_than_a_run_may_bring_are_refused_and_none_is_made() -> None:
+    keys = [f"client.n{place}" for place in range(limits.NEW_METRICS + 1)]
+    with pytest.raises(InvalidField, match="5,001 are new; at most 5,000 may be"):
+        services.metrics_for(keys)
+    assert not Metric.objects.filter(key__startswith="client.n").exists()
+
+
+def test_a_name_made_of_a_long_key_is_cut() -> None:
+    key = f"derived.disk.{'x' * 141}.await"
+    assert len(services.metrics_for([key])[key].name) == 160
 
 
 @pytest.mark.parametrize("key", ["", "two words", "x" * 161, "line\nbreak"])

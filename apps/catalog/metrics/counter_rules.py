@@ -7,6 +7,8 @@ from fnmatch import fnmatchcase
 
 from apps.catalog.metrics import postgresql, status_rules
 
+LONGEST_KEY = 160  # characters; of a name, too
+
 
 @dataclass(frozen=True)
 class MetricSpec:

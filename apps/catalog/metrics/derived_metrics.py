@@ -302,7 +302,11 @@ def _available(keys: frozenset[str]) -> tuple[DerivedSpec, ...]:
         if formula.words(spec.key):
             fits = (formula.placeholders(spec.formula.inputs[0], key) for key in ordered)
             members = [_member(spec, tuple(placeholders.items())) for placeholders in fits if placeholders]
-        found += [each for each in members if formula.has_all(each.formula.inputs, keys)]
+        found += [
+            each
+            for each in members
+            if len(each.key) <= counter_rules.LONGEST_KEY and formula.has_all(each.formula.inputs, keys)
+        ]
     return tuple(found)
 
 

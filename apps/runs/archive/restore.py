@@ -16,6 +16,7 @@ from django.db import DataError, IntegrityError, transaction
 
 from apps.catalog.api import InvalidField, metrics_for
 from apps.catalog.models import LoadLevel, Metric, System, Workload
+from apps.core import limits
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import manifest, parquet, refill, samples, store
 from apps.runs.archive import tables as layout
@@ -243,7 +244,7 @@ def _compute_series(
     for node in nodes:
         _require_clock(run, node)
     derived = set(chain.from_iterable(derivation.keys(node) for node in nodes))
-    metrics |= metrics_for(derived - metrics.keys()) if derived - metrics.keys() else {}
+    metrics |= metrics_for(derived - metrics.keys(), most_new=limits.SERIES) if derived - metrics.keys() else {}
     phase = (
         WHOLE_RUN if run.measured_from is None or run.measured_to is None else Phase(run.measured_from, run.measured_to)
     )
@@ -324,7 +325,7 @@ def _metrics(tables: Mapping[str, list[Row]], metrics: dict[str, Metric]) -> dic
     if not missing:
         return metrics
     known = set(Metric.objects.filter(key__in=missing).values_list("key", flat=True))
-    found = metrics_for(missing)
+    found = metrics_for(missing, most_new=limits.SERIES)
     new = [found[key] for key in rows.keys() & missing - known]
     for metric in new:
         for name, attribute in METRIC_FIELDS.items():

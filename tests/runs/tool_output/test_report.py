@@ -1,9 +1,13 @@
 """The report format: what a tool of ours prints becomes headline values, series, distributions, events and verdicts."""
 
+import json
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.core import limits
 from apps.runs import tool_output
 from apps.runs.samples.histograms import SYSBENCH
 
@@ -95,6 +99,38 @@ def test_a_line_that_breaks_the_grammar_is_shown_with_the_reason() -> None:
     assert shown.startswith(bad)
     assert "`str`" in shown
     assert read([*BODY, "some words"]).unparsed == ("some words",)
+
+
+def an_interval(t: int, names: Iterable[str]) -> str:
+    return json.dumps(
+        {"kind": "interval", "t": t, "seconds": 1, "counts": dict.fromkeys(names, 1)}, separators=(",", ":")
+    )
+
+
+def test_lines_with_further_names_are_shown_and_the_names_before_stay_few() -> None:
+    lines = [an_interval(t, (f"n{t}_{place}" for place in range(300))) for t in range(1, 301)]
+    last = an_interval(301, ["n1_0"])
+    found = read([BODY[0], *lines, last, *BODY[-2:]])
+    assert sorted(found.intervals) == [1, 2, 3, 301]
+    assert len(found.unparsed) == 297
+    assert all("a report has at most 1,000 names" in line for line in found.unparsed)
+    assert {headline.metric: headline.value for headline in found.headlines}["client.throughput"] == 50.0
+
+
+def test_a_total_of_too_many_names_is_no_total() -> None:
+    total = json.dumps({"kind": "total", "from": 0, "to": 1, "values": {f"n{place}.x": 1 for place in range(50_000)}})
+    found = read([BODY[0], total.replace(": ", ":"), BODY[-1]])
+    assert (found.complete, found.headlines) == (False, ())
+    (shown,) = found.unparsed
+    assert "1,000 names" in shown
+    assert len(shown) < 3_000
+
+
+def test_the_series_of_a_report_have_a_bounded_number_of_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "REPORT_VALUES", 20)
+    found = read([BODY[0], *(an_interval(t, ["a", "b"]) for t in range(1, 20)), BODY[-1]])
+    assert sorted(found.intervals) == list(range(1, 11))
+    assert "at most 20 values" in found.unparsed[0]
 
 
 @pytest.mark.parametrize("depth", [30, 900, 100_000])

@@ -17,6 +17,7 @@ PARSER = "report"
 VERSION = "1"
 MARK = b'{"kind":'
 # Bounds of the grammar, within which rates and sums stay finite.
+SHOWN = 2_000  # bytes of a line that breaks it
 LARGEST = 1e18
 LONGEST, SHORTEST = 1e9, 1e-6  # s
 NAME = re.compile(r"[A-Za-z0-9][\w.<>*/:+@%-]{0,119}\Z")
@@ -127,14 +128,15 @@ class ParsedReport:
 
 def parse(output: bytes) -> ParsedReport:
     decoder = msgspec.json.Decoder(AnyLine)
-    found = ParsedReport()
+    found, amount = ParsedReport(), _Amount()
     for start, end in _places(output):
         text = output[start:end]
         try:
             line = decoder.decode(text)
             _check(line)
+            amount = amount.plus(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, _OutOfBounds) as error:
-            found.broken.append(f"{text.decode('utf-8', 'backslashreplace')} ({error})")
+            found.broken.append(f"{text[:SHOWN].decode('utf-8', 'backslashreplace')} ({error})")
             continue
         found.lines.append(Placed(line, start, end))
     return found
@@ -156,6 +158,36 @@ def _places(output: bytes) -> Iterator[tuple[int, int]]:
 
 class _OutOfBounds(ValueError):
     """A line's numbers or names lie outside the grammar."""
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """Metrics named by the lines so far, and their number of intervals: each name is a series of them all."""
+
+    names: frozenset[str] = frozenset()
+    intervals: int = 0
+
+    def plus(self, line: AnyLine) -> "_Amount":
+        """Raises _OutOfBounds."""
+        names = self.names
+        if not names.issuperset(named := _names(line)):
+            names = names.union(named)
+            _require(len(names) <= limits.REPORT_NAMES, f"a report has at most {limits.REPORT_NAMES:,} names")
+        intervals = self.intervals + isinstance(line, ReportInterval)
+        _require(intervals <= limits.ROWS, f"a report has at most {limits.ROWS:,} intervals")
+        values = f"a report has at most {limits.REPORT_VALUES:,} values: its names times its intervals"
+        _require(len(names) * intervals <= limits.REPORT_VALUES, values)
+        return _Amount(names, intervals)
+
+
+def _names(line: AnyLine) -> list[str]:
+    match line:
+        case ReportInterval() | Total():
+            return [*line.counts, *line.values]
+        case ReportHistogram():
+            return [line.metric]
+        case _:
+            return []
 
 
 def _check(line: AnyLine) -> None:
