@@ -3,6 +3,7 @@
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
 import sentry_sdk
@@ -150,10 +151,16 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1/0")
 
-# Others than the users of this machine can reach the server.
-REACHABLE = any(
+# Others than the users of this machine can reach the server: by its own names, or through a proxy, which may call it by
+# a name of this machine.
+_ADDRESSES = [*CSRF_TRUSTED_ORIGINS, *filter(None, [env.str("SPLASHBOARD_ADDRESS", default="")])]
+REACHABLE = BEHIND_TLS_PROXY or any(
     name.strip() not in LOCAL_HOSTS
-    for name in [*ALLOWED_HOSTS, env.str("SPLASHBOARD_HOST", default="").replace("::1", "[::1]") or LOCAL_HOSTS[0]]
+    for name in [
+        *ALLOWED_HOSTS,
+        env.str("SPLASHBOARD_HOST", default="").replace("::1", "[::1]") or LOCAL_HOSTS[0],
+        *((urlsplit(address.strip()).hostname or address).replace("::1", "[::1]") for address in _ADDRESSES),
+    ]
 )
 # Whether pages and API are readable without signing in; writing always needs a role.
 SPLASHBOARD_PUBLIC_READ = flag("SPLASHBOARD_PUBLIC_READ", default=not REACHABLE)

@@ -12,6 +12,7 @@ import yaml
 
 from config.launch import environment
 from config.launch.places import ROOT, VENV
+from tests.launch.test_settings import settings_with
 
 VARIABLE = r"(?:SPLASHBOARD|DATABASE|REDIS|S3|EMAIL)_[A-Z0-9_]+"
 # Read by libraries, not by us.
@@ -94,6 +95,21 @@ def test_compose_server_begins_without_example_runs_and_takes_forms_at_its_own_p
     assert (
         services["web"]["environment"]["SPLASHBOARD_ORIGINS"] == f"${{SPLASHBOARD_ORIGINS:-http://localhost:{port[0]}}}"
     )
+
+
+def by_default(value: str) -> str:
+    """A value of the compose file where .env has only what it must; the innermost names first."""
+    while (found := re.sub(r"\$\{\w+:-([^${}]*)\}", r"\1", value)) != value:
+        value = found
+    return re.sub(r"\$\{\w+:\?[^}]*\}", "k" * 50, value)
+
+
+def test_compose_server_is_private_by_default() -> None:
+    given = {name: by_default(value) for name, value in compose()["services"]["web"]["environment"].items()}
+    assert given["SPLASHBOARD_HOSTS"] == "localhost,127.0.0.1,web"
+    assert settings_with(**given)["SPLASHBOARD_PUBLIC_READ"] is False
+    del given["SPLASHBOARD_PUBLIC_READ"]
+    assert settings_with(**given)["SPLASHBOARD_PUBLIC_READ"] is False
 
 
 def test_compose_refers_to_what_exists() -> None:

@@ -103,6 +103,13 @@ def test_the_proxys_word_counts_only_where_it_was_asked_for() -> None:
         ({"SPLASHBOARD_HOSTS": "localhost,127.0.0.1,web", **KEY}, False),
         ({"SPLASHBOARD_HOSTS": "bench.example", "SPLASHBOARD_PUBLIC_READ": "true", **KEY}, True),
         ({"SPLASHBOARD_PUBLIC_READ": "false"}, False),
+        # A proxy before the server may send `Host: 127.0.0.1:8000`.
+        ({"SPLASHBOARD_ORIGINS": "https://bench.example"}, False),
+        ({"SPLASHBOARD_ORIGINS": "http://localhost:8000,https://*.example"}, False),
+        ({"SPLASHBOARD_ORIGINS": "http://localhost:8000,http://[::1]:8000"}, True),
+        ({"SPLASHBOARD_BEHIND_TLS_PROXY": "true"}, False),
+        ({"SPLASHBOARD_ADDRESS": "https://bench.example"}, False),
+        ({"SPLASHBOARD_ORIGINS": "https://bench.example", "SPLASHBOARD_PUBLIC_READ": "true"}, True),
     ],
 )
 def test_reading_is_public_on_this_machine_alone_or_by_choice(variables: dict[str, str], public: bool) -> None:
@@ -112,7 +119,8 @@ def test_reading_is_public_on_this_machine_alone_or_by_choice(variables: dict[st
 def test_a_public_server_that_others_reach_says_so_at_its_start() -> None:
     begin = "import config.asgi"
     words = "whoever reaches this server reads everything, without signing in"
-    assert words in python(begin, {**BEHIND_TLS, "SPLASHBOARD_PUBLIC_READ": "true"}).stderr
+    for reached in (BEHIND_TLS, {"SPLASHBOARD_ORIGINS": "https://bench.example"}):
+        assert words in python(begin, {**reached, "SPLASHBOARD_PUBLIC_READ": "true"}).stderr
     for quiet in ({}, BEHIND_TLS):
         said = python(begin, quiet)
         assert (said.returncode, words in said.stderr) == (0, False), said.stderr
