@@ -1,16 +1,19 @@
 """Where reading needs a sign-in: what strangers, and holders of a shared link, read at each address. Nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
+from types import MappingProxyType
 
 import pytest
 from django.conf import LazySettings
+from django.http import QueryDict
 from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
 from apps.accounts import shared_links
 from apps.regressions.models import Finding
+from apps.saved import services as saved
 from tests.core.audit.test_routes import ARGUMENTS, patterns
 from tests.regressions.releases.released import NEW
 from tests.support.builders import a_user
@@ -35,11 +38,11 @@ SIGN_IN, REFUSED = 302, {401, 403}
 _elsewhere = ip_network("10.0.0.0/8").hosts()
 
 
-def every_address() -> Iterator[tuple[str, str]]:
-    """Name and an address of each, with arguments that need not exist."""
+def every_address(ids: Mapping[str, int] = MappingProxyType({})) -> Iterator[tuple[str, str]]:
+    """Name and an address of each, with arguments that need not exist, but for those of `ids`."""
     for name, pattern in patterns(get_resolver()):
         converters = pattern.pattern.converters
-        values = {key: ARGUMENTS.get(type(each).__name__, "x") for key, each in converters.items()}
+        values = {key: ids.get(key, ARGUMENTS.get(type(each).__name__, "x")) for key, each in converters.items()}
         regex = getattr(pattern.pattern, "regex", None)
         if regex is not None and not converters:
             values = {key: "md" if key == "ending" else "x" for key in regex.groupindex}
@@ -73,21 +76,27 @@ def world(db: None, settings: LazySettings, enqueued: object) -> list[str]:
     return found
 
 
-def holders() -> Iterator[tuple[Client, str]]:
+def holders(world: list[str]) -> Iterator[tuple[Client, str]]:
     """Browsers that opened a shared link each, and the page that it is of. (Django's client keeps one cookie of a name,
     whatever its path.)"""
     by, now = a_user(), timezone.now()
+    compared = next(address for address in world if address.startswith("/compare/?"))
+    query = dict(QueryDict(compared.partition("?")[2]).lists())
+    snapshot = f"/comparisons/{saved.save(query=query, title='Beta beats Alpha', note='', by=by).slug}/?snapshot=1"
     finding = f"/findings/{Finding.objects.order_by('pk')[0].pk}/"
-    for view, path in (("finding", finding), ("release", f"/releases/mariadb/{NEW}/")):
-        _, secret = shared_links.create(by=by, view=view, path=path, query={}, title=path, days=7, now=now)
+    for view, page in (("finding", finding), ("release", f"/releases/mariadb/{NEW}/"), ("saved", snapshot)):
+        path, _, stated = page.partition("?")
+        pinned = QueryDict(stated).dict()
+        _, secret = shared_links.create(by=by, view=view, path=path, query=pinned, title=path, days=7, now=now)
         holder = Client()
-        assert holder.get(f"/shared/{secret}/").headers["Location"] == path
-        yield holder, path
+        assert holder.get(f"/shared/{secret}/").headers["Location"] == page
+        yield holder, page
 
 
 def test_a_shared_link_opens_its_page_and_no_other(world: list[str]) -> None:
-    for holder, own in holders():
-        assert holder.get(own).status_code == 200
+    for holder, page in holders(world):
+        assert holder.get(page).status_code == 200
+        own = page.partition("?")[0]
         others = [address for address in world if address.partition("?")[0] != own]
         assert [address for address in others if not refuses(holder, "get", address)] == ["/sign-in/"]
         # Of every kind of page one with the number 1, which the shared one may have.
@@ -96,6 +105,6 @@ def test_a_shared_link_opens_its_page_and_no_other(world: list[str]) -> None:
 
 
 def test_a_shared_page_changes_nothing_for_its_holder(world: list[str]) -> None:
-    for holder, own in holders():
-        assert [method for method in METHODS[2:] if not refuses(holder, method, own)] == []
-        assert refuses(holder, "post", f"{own}comment/")
+    for holder, page in holders(world):
+        assert [method for method in METHODS[2:] if not refuses(holder, method, page)] == []
+        assert refuses(holder, "post", f"{page.partition('?')[0]}refresh/")
