@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
-# Paths of TLS key files stay. Statements of init_connect may name accounts.
-NAME = re.compile(r"passw|passphrase|secret|_auth$|private_key|credential|token|^init_connect$", re.IGNORECASE)
+# Paths of TLS key files stay. Statements of init_connect may name accounts; PostgreSQL's commands may hold anything.
+NAME = re.compile(
+    r"passw|passphrase|secret|_auth$|private_key|credential|token|filekey|conninfo|_command$|^init_connect$",
+    re.IGNORECASE,
+)
 # Texts come from anywhere: a pattern looks ahead once from the start of each word, so that time grows with the length.
 # `name = value;` within a list of options.
 OPTION = re.compile(r"(?<![^;\s])(?=[^;\s]*?(?:passw|passphrase|secret))[^;]*+;?\s*+", re.IGNORECASE)
@@ -57,13 +61,39 @@ CLIENTS = re.compile(r"mysql|mariadb", re.IGNORECASE)
 SUSPECT = re.compile(rb"pass|pwd|secret|token|credential|sst_auth|identified|option p |://[^\s/]*@| -p", re.IGNORECASE)
 
 
+# Whether one was given is what the reader of an error needs to know.
+WHETHER_GIVEN = re.compile(r"(\(using password: (?:YES|NO)\))")
+
+
 def without_secrets(values: Mapping[str, str]) -> dict[str, str]:
-    """Variables without the names that may hold a secret, and lists of options without such options."""
+    """Variables without the names that may hold a secret, lists of options without such options, and with `*` for what
+    may be one in other values."""
     return {
-        name: OPTION.sub("", value) if name.lower().endswith("_options") else value
+        name: text_without_secrets(OPTION.sub("", value) if name.lower().endswith("_options") else value)
         for name, value in values.items()
         if not NAME.search(name)
     }
+
+
+def text_without_secrets(text: str) -> str:
+    """A reason, label or value with `*` for what may be a secret."""
+    parts = WHETHER_GIVEN.split(text)
+    for place in range(0, len(parts), 2):
+        hidden = without_secrets_in(parts[place].encode("utf-8", "surrogatepass"))
+        parts[place] = hidden.decode("utf-8", "surrogatepass")
+    return "".join(parts)
+
+
+def value_without_secrets(value: Any) -> Any:
+    """A value of JSON with `*` for texts that may be secrets, by their content or by their names."""
+    if isinstance(value, str):
+        return text_without_secrets(value)
+    if isinstance(value, Mapping):
+        return {
+            name: HIDDEN if isinstance(each, str) and NAME.search(name) else value_without_secrets(each)
+            for name, each in value.items()
+        }
+    return [value_without_secrets(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def without_secret_options(command: str) -> str:

@@ -16,6 +16,7 @@ from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR, restarts
 from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun, Skip
 from apps.runs.models import Run
 from workers.protocol import wire
+from workers.protocol.secrets import text_without_secrets
 
 MATCH_LASTS = timedelta(seconds=30)
 LEASE_LASTS = timedelta(seconds=60)
@@ -298,7 +299,7 @@ def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
     if message.outcome == "succeeded":
         _note_skipped(job, message.skipped)
     missing = missing_levels(job)
-    reason = message.reason.strip()
+    reason = text_without_secrets(message.reason).strip()
     if message.outcome == "succeeded" and missing:
         levels = ", ".join(str(level) for level in missing)
         reason = f"the agent reported success, but no successful run arrived for {levels}"
@@ -318,7 +319,7 @@ def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
     if not skipped or not job.entry.ends_when_refused or job.agent_id is None:
         return
     planned = planned_runs(job, attempt=job.attempt, agent_id=job.agent_id)
-    levels = ((planned.get(skip.uid), skip.reason) for skip in skipped)
+    levels = ((planned.get(skip.uid), text_without_secrets(skip.reason)) for skip in skipped)
     rows = [
         Skip(job=job, load_level=level, reason=reason[: attempts.LONGEST_REASON]) for level, reason in levels if level
     ]

@@ -16,7 +16,7 @@ from apps.runs.api import submit as ingest_submit
 from apps.runs.models import Run
 from apps.runs.pure import DEFAULT, Submitted, SubmittedOutput
 from workers import tasks
-from workers.protocol.secrets import without_secret_options
+from workers.protocol.secrets import value_without_secrets, without_secret_options, without_secrets
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,7 @@ def _differences(
     held: Run, description: dict[str, Any], chosen: Submitted, parts: Parts, files: dict[str, bytes | None]
 ) -> Iterator[str]:
     kept = set(held.artifacts.values_list("sha256", flat=True))
+    stated = description["variables"]
     same = {
         "system": held.system_id == parts.system.pk,
         "workload": held.workload_id == parts.workload.pk,
@@ -198,9 +199,9 @@ def _differences(
         # The seal calls a run failed for a check in its report.
         "outcome": held.told.get("outcome", held.outcome) == description["outcome"],
         "command": held.command == without_secret_options(description["command"]),
-        "host": held.host == description["host"],
+        "host": held.host == value_without_secrets(description["host"]),
         "data_bytes": held.data_bytes == description["data_bytes"],
-        "variables": _variables(held) == description["variables"],
+        "variables": _variables(held) == (stated and without_secrets(stated)),
         **{name: content is None or hashlib.sha256(content).hexdigest() in kept for name, content in files.items()},
     }
     yield from (name for name, equal in same.items() if not equal)

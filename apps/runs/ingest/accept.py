@@ -26,7 +26,13 @@ from apps.runs.samples.columns import CLIENT, NAME_LIMIT, ROLE_LIMIT
 from apps.runs.seal import RESERVED, seal
 from apps.runs.storage import artifacts as storage_artifacts
 from workers.protocol import wire
-from workers.protocol.secrets import first_secret, without_secret_options, without_secrets
+from workers.protocol.secrets import (
+    first_secret,
+    text_without_secrets,
+    value_without_secrets,
+    without_secret_options,
+    without_secrets,
+)
 
 __all__ = [
     "Refused",
@@ -84,7 +90,7 @@ def open_run(
             "server_version": message.server_version,
             "tool_version": message.tool_version,
             "command": without_secret_options(message.command),
-            "host": message.host,
+            "host": value_without_secrets(message.host),
             "data_bytes": message.data_bytes,
         },
     )
@@ -235,7 +241,7 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
         _require(found is None or found["sha256"] == sha256, f"artifacts.{name}", "is stored with other content")
     run.state = Run.State.ENDED
     run.outcome = message.outcome
-    run.reason = message.reason
+    run.reason = text_without_secrets(message.reason)
     run.ended_at = max(ended_at, run.started_at)  # the agent's clock may have been set back
     run.measured_from, run.measured_to = message.measured_from, message.measured_to
     run.batches_expected = message.batches

@@ -304,6 +304,7 @@ def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, boo
         chosen.read(content)
     except formats.NotThisFormat as error:
         raise Refused("file", f"is not an output of {chosen.title}: {error}") from error
+    content = chosen.kept(content)
     sha256 = wire.checksum(content)
     with artifacts.atomic() as keep:
         quota.charge(len(content))

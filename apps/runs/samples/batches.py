@@ -18,6 +18,7 @@ from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.stretches import BadSample, OpenStretch, Stretches, stretch_of
 from apps.runs.storage.codec import Number
 from workers.protocol import wire
+from workers.protocol.secrets import text_without_secrets, value_without_secrets
 from workers.protocol.wire import BadBatch
 
 
@@ -173,7 +174,8 @@ class Decoder:
             )
         room = limits.EVENTS - len(self._events)
         if room > 0 or (room > -limits.RARE_EVENTS and self._kinds[event.kind] < limits.FEW_EVENTS):
-            self._events.append(event)
+            label, detail = text_without_secrets(event.label), value_without_secrets(event.detail)
+            self._events.append(msgspec.structs.replace(event, label=label, detail=detail))
             self._kinds[event.kind] += 1
             return
         self._full_at = self._full_at if self.left_out else event.starts_at

@@ -104,7 +104,7 @@ class Submitted:
 @dataclass(frozen=True)
 class Attached:
     """A format of a further file of a run, such as a profile. `parse`: reads its plain text; `parse_statements`: of one
-    that lists statements."""
+    that lists statements. `clean`: its plain text without what is not kept."""
 
     name: str
     title: str
@@ -112,6 +112,13 @@ class Attached:
     made_by: str
     parse: Callable[[bytes], OutputTable]
     parse_statements: Callable[[bytes], tuple[StatementCounts, ...]] | None = None
+    clean: Callable[[bytes], bytes] | None = None
+
+    def kept(self, content: bytes) -> bytes:
+        """What is stored of the file, once it was read: as it came, where nothing is left out."""
+        plain = plain_text.of(content).content
+        cleaned = self.clean(plain) if self.clean else plain
+        return content if cleaned == plain else cleaned
 
     def read(self, content: bytes) -> OutputTable:
         """Parses the file as it came. Raises NotThisFormat."""

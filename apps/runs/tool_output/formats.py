@@ -189,7 +189,7 @@ ATTACHED: Mapping[str, Attached] = {
         ),
         Attached(
             *("pt-query-digest", "pt-query-digest, JSON", "json", "pt-query-digest --output json SLOW_LOG"),
-            *(pt_query_digest.parse, pt_query_digest.statements),
+            *(pt_query_digest.parse, pt_query_digest.statements, pt_query_digest.without_literals),
         ),
         Attached("perf-report", "perf report", "txt", "perf report --stdio", perf.parse_report),
         Attached("perf-script", "perf script", "txt", "perf script", perf.parse_script),

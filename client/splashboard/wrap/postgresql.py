@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from splashboard.wrap import redact
+
 SHORT = "b:c:CdD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:v"
 LONG = [
     *("builtin=", "client=", "connect", "dbname=", "debug", "define=", "file=", "fillfactor=", "host=", "initialize"),
@@ -80,8 +82,8 @@ def read(words: Sequence[str]) -> PgbenchCommand | None:
     )
 
 
-# Settings of the server with their units and defaults, without those of psql's own session and those that hold commands
-# and connections; the tables of the database with their indexes.
+# Settings of the server with their units and defaults, without those of psql's own session; the tables of the database
+# with their indexes.
 FACTS = """
 SELECT json_build_object(
   'server_version', current_setting('server_version'),
@@ -91,7 +93,7 @@ SELECT json_build_object(
   'data_bytes', (SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                  WHERE c.relkind IN ('r', 'm') AND n.nspname !~ '^(pg_|information_schema)'))
 FROM (SELECT name, setting, COALESCE(boot_val, '') AS boot_val, COALESCE(' ' || unit, '') AS unit_ FROM pg_settings
-      WHERE source NOT IN ('client', 'session') AND name !~ '(conninfo|command|password|passphrase)') AS s
+      WHERE source NOT IN ('client', 'session')) AS s
 """
 
 
@@ -111,7 +113,9 @@ def facts(connection: Sequence[str], password: str = "") -> dict[str, Any]:
         found = json.loads(done.stdout) if done.returncode == 0 else {}
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("server_version"), str) else {}
+    if not isinstance(found, dict) or not isinstance(found.get("server_version"), str):
+        return {}
+    return {**found, **{name: redact.variables(found.get(name) or {}) for name in ("variables", "defaults")}}
 
 
 def with_clients(argv: Sequence[str], place: int, clients: str) -> list[str]:

@@ -8,6 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+# Of variables that are left out.
+NAME = re.compile(
+    r"passw|passphrase|secret|_auth$|private_key|credential|token|filekey|conninfo|_command$|^init_connect$",
+    re.IGNORECASE,
+)
 HIDDEN = "*"
 ROUNDS = 8
 LONG = 8  # characters; a shorter known password may be a word or a number of the output
@@ -53,6 +58,11 @@ def command(text: str, passwords: Iterable[str] = ()) -> str:
     for pattern in IN_COMMANDS:
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
     return ITS_PASSWORD.sub(rf"\g<1>{HIDDEN}", text) if GO_TPC.search(text) else text
+
+
+def variables(values: dict[str, str]) -> dict[str, str]:
+    """Without those that may hold a secret, and with `*` for what may be one in other values."""
+    return {name: output(value.encode()).decode() for name, value in values.items() if not NAME.search(name)}
 
 
 def output(content: bytes, passwords: Iterable[str] = ()) -> bytes:

@@ -28,6 +28,7 @@ def test_client_and_server_hide_the_same_secrets() -> None:
         """Without possessive quantifiers, which Python 3.9 does not know."""
         return re.sub(r"(?<!\\)([*+?])\+", r"\1", pattern.pattern), pattern.flags
 
+    assert plain(secrets.NAME) == (redact.NAME.pattern, redact.NAME.flags)
     assert [plain(each) for each in secrets.IN_COMMANDS] == [(each.pattern, each.flags) for each in redact.IN_COMMANDS]
     assert plain(secrets.ITS_PASSWORD) == (redact.ITS_PASSWORD.pattern, redact.ITS_PASSWORD.flags)
     assert [plain(each) for each in secrets.ANYWHERE] == [(each.pattern, each.flags) for each in redact.ANYWHERE]
@@ -53,6 +54,15 @@ def test_client_and_server_hide_the_same_secrets() -> None:
     open_quote = "pgbench 'host=db1 password=\\'the swordfish"
     assert redact.command(open_quote) == secrets.without_secret_options(open_quote) == "pgbench 'host=db1 password=*"
     assert redact.output(b"+ PING swordfish99", ["swordfish99"]) == b"+ PING *"
+    variables = {"primary_conninfo": "password=swordfish", "work_mem": "4096 kB", "x": "postgres://a:swordfish@b/c"}
+    assert (
+        redact.variables(variables)
+        == secrets.without_secrets(variables)
+        == {
+            "work_mem": "4096 kB",
+            "x": "postgres://a:*@b/c",
+        }
+    )
     assert redact.output(b"total: 12345", ["1234"]) == b"total: 12345"
 
 

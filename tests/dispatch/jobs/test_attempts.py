@@ -25,6 +25,13 @@ def test_the_same_reason_of_attempts_in_succession_is_said_once(db: None) -> Non
     assert job.reason == "attempts 1 to 2: no route; attempt 3: no disk"
 
 
+def test_a_reason_shows_no_secret(db: None) -> None:
+    job = a_job(state="running")
+    assert job.agent is not None
+    end(job, job.agent, "failed", reason="mysqldump --password=hunter2 failed", is_permanent=True)
+    assert job.reason == "attempt 1: mysqldump --password=* failed"
+
+
 @pytest.mark.parametrize(
     ("known", "attempt", "found"),
     [

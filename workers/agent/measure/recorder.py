@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import structs
+
 from workers.agent.measure.clock import RunClock
 from workers.agent.runtime import messages
 from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun
 from workers.agent.runtime.spool import Spool
 from workers.protocol import wire
-from workers.protocol.secrets import without_secrets_in
+from workers.protocol.secrets import text_without_secrets, value_without_secrets, without_secrets_in
 
 log = logging.getLogger("splashboard.agent.recorder")
 BATCH_LIMIT = 4 * 1024 * 1024  # bytes before compression
@@ -55,8 +57,9 @@ class SampleRecorder(ABC):
             self._encoder.add_sample(node=node, role=role, t=t, values=values)
 
     def event(self, event: wire.EventMessage) -> None:
+        label, detail = text_without_secrets(event.label), value_without_secrets(event.detail)
         with self._encoding:
-            self._encoder.add_event(event)
+            self._encoder.add_event(structs.replace(event, label=label, detail=detail))
 
     def output(self, *, t: float, line: str) -> None:
         with self._encoding:

@@ -7,7 +7,7 @@ import msgspec
 from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun
 from workers.agent.runtime.spool import Spool, SpoolMessage
 from workers.protocol import wire
-from workers.protocol.secrets import without_secrets_in
+from workers.protocol.secrets import text_without_secrets, without_secrets_in
 
 JSON = {"Content-Type": "application/json"}
 TEXT = "text/plain"
@@ -64,7 +64,8 @@ def put_artifact(
 
 def put_run_end(spool: Spool, journal: Journal, entry: JournalEntry, run: OpenRun, message: wire.RunEndMessage) -> None:
     """Ends the run with its artifacts. Raises OSError."""
-    body = wire.to_json(msgspec.structs.replace(message, artifacts=run.artifacts))
+    reason = text_without_secrets(message.reason)
+    body = wire.to_json(msgspec.structs.replace(message, reason=reason, artifacts=run.artifacts))
 
     def note() -> None:
         entry.run = None
@@ -86,7 +87,11 @@ def put_job_end(
 ) -> int:
     """Number of the spooled message. Raises OSError."""
     end = wire.JobEndMessage(
-        attempt=entry.attempt, outcome=outcome, reason=reason, skipped=list(skipped), is_permanent=is_permanent
+        attempt=entry.attempt,
+        outcome=outcome,
+        reason=text_without_secrets(reason),
+        skipped=list(skipped),
+        is_permanent=is_permanent,
     )
     body = wire.to_json(end)
     return spool.put(

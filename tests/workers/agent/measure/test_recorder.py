@@ -1,3 +1,4 @@
+import gzip
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -83,6 +84,16 @@ def test_the_journal_always_knows_how_much_was_sent(recorded: Recorded) -> None:
     assert known() == 1
     recorded.recorder.end(outcome="succeeded", reason="", measured_from=None, measured_to=None)
     assert known() is None
+
+
+def test_events_and_the_reason_are_sent_without_secrets(recorded: Recorded) -> None:
+    detail = {"command": "mysql://root:hunter2@db1/x", "token": "hunter2"}
+    recorded.recorder.event(wire.EventMessage(kind="k", label="--password=hunter2", starts_at=1, detail=detail))
+    recorded.recorder.end(outcome="failed", reason="--password=hunter2", measured_from=None, measured_to=None)
+    (_, batch), (_, end) = recorded.spooled()[1:]
+    assert b"--password=*" in gzip.decompress(batch)
+    assert wire.from_json(wire.RunEndMessage, end).reason == "--password=*"
+    assert b"hunter2" not in gzip.decompress(batch) + end
 
 
 def test_nothing_to_say_makes_no_batch(recorded: Recorded) -> None:

@@ -3,6 +3,7 @@
 Numbers are strings; times are in seconds. Classes beyond its --limit are missing.
 """
 
+import json
 import re
 from typing import Any
 
@@ -34,6 +35,7 @@ COLUMNS = (
     TableColumn("checksum"),
 )
 STATEMENT_KEPT = 300
+KEPT_OF_EXAMPLES = {"ts", "Query_time"}
 
 
 def parse(content: bytes) -> OutputTable:
@@ -68,6 +70,17 @@ def statements(content: bytes) -> tuple[StatementCounts, ...]:
         )
         for row in rows
     )
+
+
+def without_literals(content: bytes) -> bytes:
+    """Without the statements that it quotes as examples, which hold values of rows; fingerprints hold none. The same
+    where it quotes none. `content`: one that `parse` reads."""
+    document = load_json(content, EXPECTED)
+    examples = [one["example"] for one in document["classes"] if isinstance(one.get("example"), dict)]
+    quotes = [(example, name) for example in examples for name in example.keys() - KEPT_OF_EXAMPLES]
+    for example, name in quotes:
+        del example[name]
+    return json.dumps(document).encode() if quotes else content
 
 
 def _row(content: bytes, place: int, one: Any) -> tuple[str | float | None, ...]:
