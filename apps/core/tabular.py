@@ -13,7 +13,7 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> s
     """CSV. Numbers have all their digits; None is an empty field."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(columns)
+    writer.writerow([_field(column) for column in columns])
     writer.writerows([_field(cell) for cell in row] for row in rows)
     return text.getvalue()
 

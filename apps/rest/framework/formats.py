@@ -156,7 +156,8 @@ def encoded(renderer: BaseRenderer, schema: pa.Schema, batches: Iterable[pa.Reco
 
 
 def _without_formulas(piece: pa.RecordBatch) -> pa.RecordBatch:
-    """Spreadsheets read text that begins with = + - or @ as a formula: it gets a quote, as in `tabular`."""
+    """Spreadsheets read text that begins with = + - or @ as a formula, also behind blanks and control characters: it
+    gets a quote, as in `tabular`."""
     return pa.RecordBatch.from_arrays([_quoted(column) for column in piece.columns], schema=piece.schema)
 
 
@@ -164,7 +165,7 @@ def _quoted(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         return pa.DictionaryArray.from_arrays(column.indices, _quoted(column.dictionary))
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return compute.replace_substring_regex(column, "^([=+@-])", r"'\1")
+        return compute.replace_substring_regex(column, r"^([\s\pZ\pC]*[=+@-])", r"'\1")
     return column
 
 

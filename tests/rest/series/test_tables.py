@@ -120,11 +120,13 @@ def test_every_sample_is_exactly_what_was_read(
     assert rows_of(read.select(COLUMNS)) == expected
 
 
-@pytest.mark.parametrize(("name", "node"), [("csv", "'=HYPERLINK(1)"), ("arrow", "=HYPERLINK(1)")])
+@pytest.mark.parametrize("before", ["", "\t", " ", "\u00a0", "\x07", "\u200b"])
+@pytest.mark.parametrize(("name", "quote"), [("csv", "'"), ("arrow", "")])
 @pytest.mark.django_db
-def test_a_name_is_no_formula_to_a_spreadsheet(anyone: APIClient, name: str, node: str) -> None:
-    read = samples_of(anyone, sealed(nodes={"=HYPERLINK(1)": a_minute()}), f"metric={RUNNING}", name)
-    assert set(read["node"].to_pylist()) == {node}
+def test_a_name_is_no_formula_to_a_spreadsheet(anyone: APIClient, name: str, quote: str, before: str) -> None:
+    node = f"{before}=HYPERLINK(1)"
+    read = samples_of(anyone, sealed(nodes={node: a_minute()}), f"metric={RUNNING}", name)
+    assert set(read["node"].to_pylist()) == {f"{quote}{node}"}
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -10,12 +10,15 @@ from xml.etree import ElementTree
 import pytest
 from django.db.models import Model
 from django.test import Client
-from playwright.sync_api import Page
+from django.utils import timezone
+from playwright.sync_api import Page, expect
 
-from apps.accounts.models import ApiToken, SavedFilter
+from apps.accounts import shared_links
+from apps.accounts.models import ApiToken, PersonSession, SavedFilter, SharedLink, User
 from apps.catalog.models import HardwareClass, Metric, Platform, System, Workload
 from apps.comparison.models import Acknowledgement, SavedComparison
 from apps.core import tabular
+from apps.core.audit.models import AuditEntry
 from apps.core.text import visible
 from apps.dispatch.models import Agent, Campaign, Job, Schedule, ScheduledRun
 from apps.notifications.models import Delivery, Notice, Subscription, Team
@@ -23,14 +26,23 @@ from apps.notifications.wording import content
 from apps.published.models import Article, Figure
 from apps.regressions.models import Change, Finding, Note, SignOff, Trend
 from apps.runs.models import Event, Run, RunCheck, RunNode
+from tests.regressions.releases.released import NEW
+from tests.support.builders import a_token, a_user
 from tests.support.pages import elements
 from tests.web.shell.every_page import addresses
 
 TEXT = "=<b onx>\u202e\a\u2066\"'</script>{{7}}%{y}" + "W" * 300
 UNSEEN = re.compile("[\0-\b\v\f\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+AUDITED = ("who", "credential", "address", "subject", "before", "after")
+# Pages that administrators alone have, and how many planted texts each shows at least.
+OF_ADMINISTRATORS = {"/account/": 2, "/people/": 1, "/audit/": 5, "/health/": 0, "/agents/": 1, "/notifications/": 1}
 NARROW = 20  # of the addresses: each kind of page with texts of its own
 FIELDS: dict[type[Model], tuple[str, ...]] = {
+    User: ("username",),
     ApiToken: ("name",),
+    SharedLink: ("title",),
+    PersonSession: ("browser",),
     SavedFilter: ("name",),
     Platform: ("name", "replication", "description"),
     HardwareClass: ("name", "provider", "instance_type", "storage", "region", "price_source", "label"),
@@ -106,12 +118,54 @@ def test_the_feed_is_xml_of_visible_texts(engineer: Client, hostile: list[str]) 
     assert any("<b onx>\\u202e\\u0007" in (title or "") for title in titles)
 
 
-@pytest.mark.parametrize("address", ["/matrix/matrix.csv?side=alpha&side=beta", "/failovers/failovers.csv"])
+def test_no_page_of_administrators_shows_markup_or_what_is_unseen_of_a_text(client: Client, hostile: list[str]) -> None:
+    by, page = a_user(role="administrator"), next(each for each in hostile if each.startswith("/findings/"))
+    a_token(by)
+    client.force_login(by)
+    shared_links.create(by=by, view="finding", path=page, query={}, title="t", days=7, now=timezone.now())
+    plant()
+    texts = {name: TEXT[: AuditEntry._meta.get_field(name).max_length] for name in AUDITED}
+    AuditEntry.objects.create(kind="person", action="run.open", **texts)
+    for address, least in {**OF_ADMINISTRATORS, f"/share/?page={page}": 1}.items():
+        answer = client.get(address)
+        assert answer.status_code == 200, address
+        html = answer.content.decode()
+        assert not UNSEEN.search(html), address
+        assert elements(html, "[onx]") == [], address
+        assert html.count("&lt;b onx&gt;") >= least, address
+
+
+TABLES = (
+    "/matrix/matrix.csv?side=alpha&side=beta",
+    "/failovers/failovers.csv",
+    "/schema-changes/schema-changes.csv",
+    f"/releases/mariadb/{NEW}/release.csv",
+    "/compare/everything.csv?",
+)
+
+
+@pytest.mark.parametrize("address", TABLES)
 def test_no_cell_of_a_table_is_a_formula(engineer: Client, hostile: list[str], address: str) -> None:
-    text = engineer.get(address).content.decode()
-    assert not UNSEEN.search(text)
+    compared = next(each for each in hostile if each.startswith("/compare/?"))
+    answer = engineer.get(address.replace("everything.csv?", f"everything.csv?{compared.partition('?')[2]}"))
+    assert answer.status_code == 200
+    assert_no_formula(answer.content.decode())
+
+
+@pytest.mark.parametrize("part", ["series/?format=csv", "series-index/?format=csv"])
+def test_no_cell_of_the_apis_tables_is_a_formula(engineer: Client, hostile: list[str], part: str) -> None:
+    run = next(each for each in hostile if each.startswith("/runs/"))
+    RunNode.objects.filter(run=int(run.split("/")[2])).exclude(name="client").update(name="\t\u00a0\x07=<b onx>")
+    answer = engineer.get(f"/api/v1{run}{part}")
+    assert answer.status_code == 200
+    assert_no_formula(answer.getvalue().decode())
+
+
+def assert_no_formula(text: str) -> None:
+    """Nor what a spreadsheet could take for one without the blanks and control characters before it."""
+    assert "<b onx>" in text
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
-    assert [cell for cell in cells if cell[:1] in "=@" and cell] == []
+    assert [cell for cell in cells if re.match(r"[\s\x00-\x1f]*[=+@-]", cell) and not NUMBER.fullmatch(cell)] == []
 
 
 def test_a_mail_has_visible_texts_and_one_line_of_subject(hostile: list[str]) -> None:
@@ -142,10 +196,27 @@ def test_long_words_make_no_page_wider_than_a_phone(browser_page: Page, enqueued
     assert wide == []
 
 
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_chart_draws_a_text_as_it_is(browser_page: Page, enqueued: object) -> None:
+    found = addresses()
+    plant()
+    browser_page.goto(next(address for address in found if address.startswith("/timeline/?")))
+    plot = browser_page.locator(".js-plotly-plot").first
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    drawn = plot.evaluate("plot => plot.querySelector('.main-svg').parentNode.textContent")
+    assert "<b onx>" in drawn.replace("\u200b", "")
+    assert browser_page.locator("[onx], .js-plotly-plot b").count() == 0
+
+
 @pytest.mark.parametrize("text", ["=1", "\a=1", " =1", "\u202e=1", "@x", "+1", "-1"])
 def test_what_is_hidden_before_a_formula_does_not_make_it_one(text: str) -> None:
     (line,) = tabular.comma_separated([], [[text]]).split("\r\n")[1:-1]
     assert line[0] in "'\\"
+
+
+def test_no_heading_of_a_table_is_a_formula() -> None:
+    assert tabular.comma_separated(["=1", "@x"], []) == "'=1,'@x\r\n"
 
 
 def test_only_what_is_unseen_is_written_as_an_escape() -> None:
