@@ -11,11 +11,13 @@ from apps.accounts.models import User
 from apps.catalog.api import services as catalog
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.server.repeated_warnings import RepeatedWarnings
 from apps.core.text import counted
 from apps.dispatch.jobs.agents import register_agent
 from apps.dispatch.models import Agent, AgentSystem, Enrolment
 
 log = logging.getLogger(__name__)
+warnings = RepeatedWarnings(log)
 
 CODE_LASTS = timedelta(hours=1)
 # Undecided requests of one agent: more are not noted.
@@ -32,10 +34,17 @@ def admitted(agent: Agent, slugs: Sequence[str]) -> tuple[set[str], list[str]]:
     known = dict(AgentSystem.objects.filter(agent=agent).values_list("slug", "is_allowed"))
     allowed = {slug for slug in slugs if known.get(slug)}
     room = MOST_ASKED - sum(decided is None for decided in known.values())
-    new = [slug for slug in dict.fromkeys(slugs) if slug not in known and _is_slug(slug)][: max(room, 0)]
+    unknown = [slug for slug in dict.fromkeys(slugs) if slug not in known]
+    new = [slug for slug in unknown if _is_slug(slug)][: max(room, 0)]
     AgentSystem.objects.bulk_create([AgentSystem(agent=agent, slug=slug) for slug in new], ignore_conflicts=True)
     if new:
         log.warning("agent %s asks for %s: an administrator decides on the Agents page", agent.name, ", ".join(new))
+    if refused := [slug for slug in dict.fromkeys(slugs) if known.get(slug) is False]:
+        warn = "agent %s asks again for %s, which an administrator refused"
+        warnings.warn((agent.pk, "refused"), warn, agent.name, ", ".join(refused))
+    if beyond := len(unknown) - len(new):
+        warn = "agent %s asks for %s beyond the %d that may be undecided, or without a slug: not noted"
+        warnings.warn((agent.pk, "beyond"), warn, agent.name, counted(beyond, "system"), MOST_ASKED)
     return allowed, [_refusal(agent, slug, known.get(slug)) for slug in dict.fromkeys(slugs) if slug not in allowed]
 
 

@@ -4,6 +4,7 @@
 retried.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -25,6 +26,7 @@ from apps.aws import queries as aws_queries
 from apps.aws import services as aws
 from apps.aws.clients import AwsTrouble
 from apps.core import limits
+from apps.core.server.repeated_warnings import RepeatedWarnings
 from apps.dispatch import api as dispatch
 from apps.dispatch.models import Agent
 from apps.rest.agents import versions
@@ -44,6 +46,7 @@ STORED = {
 CHECKSUM = OpenApiParameter(
     "X-Checksum", location="header", required=True, description="SHA-256 of the body, 64 hexadecimal digits."
 )
+warnings = RepeatedWarnings(logging.getLogger(__name__))
 BINARY = {"type": "string", "format": "binary"}
 
 
@@ -63,6 +66,9 @@ class AgentView(APIView):
     permission_classes = [IsAgent]
 
     def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, dispatch.NoSuchRun | dispatch.NoSuchJob):
+            name = type(self).__name__
+            warnings.warn((self.agent.pk, name), "agent %s was refused (%s): %s", self.agent.name, name, exc)
         return super().handle_exception(_as_problem(exc))
 
     @property

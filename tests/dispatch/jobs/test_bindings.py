@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from apps.catalog.models import System
 from apps.core.problems import Invalid
+from apps.core.server.repeated_warnings import RepeatedWarnings
 from apps.dispatch import api as dispatch
 from apps.dispatch.jobs import bindings, samplers
 from apps.dispatch.models import Agent, AgentSystem, Job, JobRun
@@ -82,6 +83,22 @@ def test_requests_of_one_agent_are_bounded(monkeypatch: pytest.MonkeyPatch) -> N
     for number in range(4):
         hello(agent, *(f"s{number}-{each}" for each in range(3)))
     assert AgentSystem.objects.count() == 5
+
+
+def test_what_is_refused_to_an_agent_is_logged_once_in_a_while(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(bindings, "MOST_ASKED", 2)
+    monkeypatch.setattr(bindings, "warnings", RepeatedWarnings(bindings.log))
+    agent = an_agent(is_trusted=False, name="intruder")
+    allow(agent, "theirs", is_allowed=False)
+    for _ in range(3):
+        hello(agent, "theirs", "a", "b", "c", "no slug\n")
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "agent intruder asks for a, b: an administrator decides on the Agents page",
+        "agent intruder asks again for theirs, which an administrator refused",
+        "agent intruder asks for 2 systems beyond the 2 that may be undecided, or without a slug: not noted",
+    ]
 
 
 def test_a_trusted_agent_needs_no_permission() -> None:
