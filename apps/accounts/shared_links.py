@@ -82,7 +82,12 @@ def opened(request: HttpRequest, view: str, now: datetime) -> SharedLink | None:
 
 
 def _valid(secrets: Sequence[str], now: datetime) -> "QuerySet[SharedLink]":
-    return SharedLink.objects.filter(_VALID, digest__in=[digest_of(each) for each in secrets], expires_at__gt=now)
+    return live(now).filter(digest__in=[digest_of(each) for each in secrets])
+
+
+def live(now: datetime) -> "QuerySet[SharedLink]":
+    """Those that open their page."""
+    return SharedLink.objects.filter(_VALID, expires_at__gt=now)
 
 
 def _used(link: SharedLink, now: datetime) -> SharedLink:

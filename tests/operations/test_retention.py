@@ -15,12 +15,13 @@ from django.core.management import CommandError, call_command
 from django.db import close_old_connections, connection, transaction
 from django.test.utils import override_settings
 
-from apps.catalog.models import System
+from apps.accounts import shared_links
+from apps.catalog.models import HardwareClass, Release, System
 from apps.comparison.api import baselines
 from apps.core.audit.models import AuditEntry
 from apps.core.stores import store_at
 from apps.operations.retention import carry_out, plan
-from apps.regressions.models import Change, Finding, Trend
+from apps.regressions.models import Change, Finding, SignOff, Trend
 from apps.runs.api import accept, artifacts, deletion
 from apps.runs.models import Artifact, Run
 from apps.saved import services as saved
@@ -94,6 +95,41 @@ def test_what_findings_saved_comparisons_and_baselines_rest_on_stays() -> None:
     kept.delete()
     Finding.objects.filter(pk=finding.pk).update(state="fixed", reason="reverted")
     assert len(going()) == 8
+
+
+def test_runs_of_a_signed_off_release_and_of_what_it_was_compared_with_stay_until_it_is_withdrawn() -> None:
+    system, old = a_system("new"), a_system("old")
+    earlier = Release.objects.create(platform=old.release.platform, version="10.6.1", version_key=[10, 6, 1])
+    System.objects.filter(pk=old.pk).update(release=earlier)
+    of_both = {*runs_of(system, 0, 1), *runs_of(old, 0, 1)}
+    failed = runs_of(system, 0, outcome="failed", reason="the server stopped")
+    elsewhere = HardwareClass.objects.create(slug="large", name="Large")
+    on_other = runs_of(a_system("other", hardware_class=elsewhere), 0, 1)
+    signed = SignOff.objects.create(
+        release=system.release, hardware_class=system.hardware_class, by=a_user(), seen={"baseline": "10.6.1"}
+    )
+    found = plan(now=NOW, days=300, newest=1)
+    assert dict(found.kept)["of a signed-off release"] == 2, "two of the four are the newest"
+    assert set(found.runs) == {*failed, on_other[0]}
+    SignOff.objects.filter(pk=signed.pk).update(withdrawn_by=signed.by, withdrawn_at=NOW)
+    assert len(of_both.intersection(going())) == 2
+
+
+def test_runs_of_a_shared_release_or_finding_stay_while_the_link_opens_it() -> None:
+    system, by = a_system(), a_user()
+    of_release = runs_of(system, 0, 1)
+    finding = a_finding("oltp_insert", state="fixed", reason="reverted")
+    of_finding = runs_of(a_system("found"), 0, 1)
+    Change.objects.update(runs_before=of_finding[:1], runs_after=[])
+    assert {of_release[0], of_finding[0]} <= set(going())
+    for view, page in (("release", "/releases/mariadb/10.11.19/"), ("finding", f"/findings/{finding.pk}/")):
+        pinned = {"hardware": system.hardware_class.slug} if view == "release" else {}
+        link, _ = shared_links.create(by=by, view=view, path=page, query=pinned, title=page, days=30, now=NOW)
+        kept = of_release[0] if view == "release" else of_finding[0]
+        assert kept not in going()
+        assert kept in going(now=NOW + timedelta(days=31)), "it has expired"
+        shared_links.withdraw(link_id=link.pk, by=by, now=NOW)
+        assert kept in going()
 
 
 def test_the_run_at_which_a_closed_finding_began_stays_and_a_trend_forgets_a_deleted_one() -> None:
