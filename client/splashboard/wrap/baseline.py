@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-from splashboard.failures import Exit, Misuse
+from splashboard.failures import Exit, Misuse, RequestRefused
 from splashboard.server import Server, printable
 from splashboard.wrap import machine
 
 MOST_RUNS = 500
+INVALID = 400
 TOLERANCE = 0.1
 ROW: dict[str, Any] = {
     **{"id": int, "system": str, "outcome": str, "is_excluded": bool},
@@ -104,8 +105,14 @@ def _is_release(version: str, text: str) -> bool:
 
 
 def _rows(server: Server, **asked: str) -> list[Mapping[str, Any]]:
+    """Empty, too, where what is asked for cannot be the name of anything, or is not in the catalog."""
     parameters = [*asked.items(), ("outcome", "succeeded"), ("limit", str(MOST_RUNS))]
-    found: list[Mapping[str, Any]] = server.read("runs/", parameters).json(RUNS)["results"]
+    try:
+        found: list[Mapping[str, Any]] = server.read("runs/", parameters).json(RUNS)["results"]
+    except RequestRefused as problem:
+        if problem.status == INVALID and any(each.field in asked for each in problem.problems):
+            return []
+        raise
     return found
 
 

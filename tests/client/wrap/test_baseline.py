@@ -2,15 +2,19 @@
 
 import pytest
 from django.test import Client
+from pytest_django.live_server_helper import LiveServer
 
 from apps.catalog.models import System
-from splashboard.failures import Exit
+from splashboard.failures import Exit, Misuse
+from splashboard.server import Server
 from splashboard.shapes import checked
 from splashboard.wrap import baseline
-from splashboard.wrap.baseline import Compared
-from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from splashboard.wrap.baseline import BaselineRuns, Compared
+from tests.support.builders import START, a_load_level, a_measured_run, a_run, a_system, a_workload
 
+LIVE = pytest.mark.django_db(transaction=True)
 RATE = 100.0
+LONG = "before-" + "x" * 70
 
 
 def measured(system: System, *, throughput: float, p95: float) -> None:
@@ -50,3 +54,35 @@ def test_a_latency_that_rose_at_a_rate_that_was_held_is_worse(client: Client) ->
     found = compared(client, throughput=99.0, p95=9.0)
     assert found.exit is Exit.REGRESSION
     assert "at 8 threads, 100/s 1.79" in found.sentence
+
+
+def named(live_server: LiveServer, text: str) -> BaselineRuns:
+    """As of runs of the system "after"."""
+    return baseline.find(Server(url=live_server.url), text, system="after", base="after", platform="mariadb")
+
+
+@LIVE
+@pytest.mark.parametrize(
+    ("system", "text", "words"),
+    [
+        ("before", "before", "system before"),
+        (LONG, LONG, f"system {LONG}"),
+        ("before", "10.11.19", "release 10.11.19"),
+        ("before", "10.11", "release 10.11"),
+        ("after-before", "before", "variant before"),
+    ],
+)
+def test_a_baseline_is_found_by_the_first_name_that_has_runs(
+    live_server: LiveServer, system: str, text: str, words: str
+) -> None:
+    a_run(system=a_system(system))
+    found = named(live_server, text)
+    assert (found.words, found.systems) == (words, [system])
+
+
+@LIVE
+@pytest.mark.parametrize("text", ["nothing", "x" * 300])
+def test_a_baseline_that_names_nothing_is_refused_with_what_may_be_given(live_server: LiveServer, text: str) -> None:
+    a_run(system=a_system("before"))
+    with pytest.raises(Misuse, match="names no run that counts: give ids of runs"):
+        named(live_server, text)
