@@ -104,12 +104,20 @@ def test_totals_of_counters_rates_and_what_is_made_of_them(reader: APIClient, ru
     assert at(reader, "rate(mysql_status_Questions_total[3s])", 5) == {"db1": pytest.approx(100)}
     # It fell from 1,500 to 100: the new counter began at zero.
     assert at(reader, "irate(mysql_status_Questions_total[3s])", 6) == {"db1": pytest.approx(100)}
-    assert at(reader, "increase(mysql_status_Questions_total[4s])", 8) == {"db1": pytest.approx(400)}
+    # Of the samples at 5, 6, 7 and 8 s.
+    assert at(reader, "increase(mysql_status_Questions_total[4s])", 8) == {"db1": 300}
     assert at(reader, 'host_disk_reads_total{device="sda"}', 4) == {"sda": 40}
     assert at(reader, "derived_disk_requests", 4) == {"sda": pytest.approx(20)}
     assert at(reader, "100 * sum by (node) (mysql_status_Threads_running) / 2", 5) == {"db1": 200}
     assert at(reader, "max without (device) (host_disk_reads_total)", 4) == {"db1": 40}
     assert at(reader, "host_cpus", 4) == {"db1": 8}
+
+
+def test_what_a_counter_gained_is_not_extrapolated_to_a_window_that_is_longer_than_its_run(
+    reader: APIClient, run: Run
+) -> None:
+    assert at(reader, "increase(mysql_status_Questions_total[5m])", 10) == {"db1": 1_000}
+    assert at(reader, "rate(mysql_status_Questions_total[5m])", 10) == {"db1": 100}
 
 
 def test_matchers_select_as_in_prometheus(reader: APIClient, run: Run) -> None:

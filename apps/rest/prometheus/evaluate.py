@@ -90,10 +90,12 @@ def _increase(series: SelectedSeries, times: Floats, selection: Selection) -> Fl
         first = last - 1
     first, last = first.clip(0, len(series.at) - 1), last.clip(0)
     gained = total[last] - total[first]
+    if selection.function == "increase":
+        return np.where(known, gained, np.nan)
     seconds = series.at[last] - series.at[first]
     found = np.full(len(times), np.nan)
     np.divide(gained, seconds, out=found, where=known & (seconds > 0))
-    return found * selection.window if selection.function == "increase" else found
+    return found
 
 
 _FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
