@@ -203,9 +203,15 @@ class Splashboard:
         **stated: Any,
     ) -> SubmittedRun:
         """Submits a load tool's output, a file, as the command does: `stated` are its options (system=, workload=,
-        threads=, format=, tag=[…], …), which go before `description`. The same submission again is the same run.
+        threads=, format=, tag=, …), which go before `description`. The same submission again is the same run.
         A file of several runs is refused: the command sends each."""
+        unknown = [name for name in stated if name not in submitting.OPTIONS]
+        if unknown:
+            known = ", ".join(submitting.OPTIONS)
+            raise Misuse(f"submit has no option {', '.join(unknown)}: give {known}, and other fields in description")
         moment = started_at.isoformat() if isinstance(started_at, datetime) else started_at
+        if isinstance(stated.get("tag"), str):
+            stated["tag"] = [stated["tag"]]
         described = submitting.describe(description or {}, {**stated, "started_at": moment})
         parts = submitting.parts_of(output, described)
         if len(parts) > 1:

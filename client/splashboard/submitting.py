@@ -17,6 +17,7 @@ from splashboard.server import Server
 # Options with the same name in the description.
 PLAIN = ("format", "system", "workload", "started_at", "warmup", "repetition", "session", "server_version", "uid")
 LOAD = ("threads", "rate")
+OPTIONS = (*PLAIN, *LOAD, "tag", "failed")
 OWN = "own"
 UNPROCESSABLE = 422
 

@@ -18,6 +18,7 @@ from splashboard.server import Server
 from tests.client.conftest import FakeServer
 from tests.paths import ROOT
 from tests.regressions.releases.released import NEW, OLD, two_releases
+from tests.rest.submissions import POINT_SELECT
 
 LIVE = pytest.mark.django_db(transaction=True)
 # Method -> the operation that it asks for, and what it is called with.
@@ -300,3 +301,16 @@ def test_the_token_comes_from_the_file_of_the_environment(
     assert isinstance(Splashboard(fake.url)._server, Server)
     list(Splashboard(fake.url).systems())
     assert fake.received[0][2]["Authorization"] == "Token s3cret"
+
+
+def test_an_option_of_submit_that_is_none_is_refused_with_those_that_there_are(fake: FakeServer) -> None:
+    with pytest.raises(Misuse, match=r"submit has no option thread, tags: give .*threads.*, and other fields in desc"):
+        Splashboard(fake.url).submit(str(POINT_SELECT), system="mine", thread=8, tags=["nightly"])
+    assert fake.received == []
+
+
+def test_a_tag_may_be_given_as_a_text(fake: FakeServer) -> None:
+    fake.answers = [(422, {}, b"")]
+    with pytest.raises(RequestRefused):
+        Splashboard(fake.url).submit(str(POINT_SELECT), system="mine", tag="nightly")
+    assert b'"tags": ["nightly"]' in fake.received[0][3]
