@@ -117,7 +117,7 @@ def _submit(options: argparse.Namespace) -> int:
     if options.pending:
         if options.file or options.series or options.description or options.mapping or options.split:
             raise Misuse("--pending: sends what `splashboard run` kept, and takes no file")
-        return flow.send_pending(_server(options), submitting.describe({}, vars(options)))
+        return flow.send_pending(_server(options), vars(options))
     if options.file is None:
         raise Misuse("which output? Give its FILE, or --pending for what `splashboard run` kept")
     stated = files.read_object(options.description) if options.description else {}
@@ -261,6 +261,7 @@ def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) ->
 
 ANSWER = "deadline for an answer over all tries, s (default 60)"
 TOLERANCE = "share by which an inconclusive row may still be worse and pass (default 0.1)"
+KEPT = "send the runs that `splashboard run` kept; other options change those that were refused"
 END = "deadline for the campaign's end, s, else exit 2 (default: none)"
 ALL = (
     "also show unchanged rows in the table; JSON and JUnit always contain every row, Markdown is the "
@@ -273,7 +274,7 @@ def _add_submit(commands: Any) -> None:
     submit = _command(commands, "submit", words, _submit, timeout=ANSWER)
     add = submit.add_argument
     add("file", nargs="?", metavar="FILE", help="the load tool's output, unchanged; of several runs, each becomes one")
-    add("--pending", action="store_true", help="send the runs that `splashboard run` kept; other options change them")
+    add("--pending", action="store_true", help=KEPT)
     add("--description", metavar="JSON", help="file with the description; the options below override it")
     add("--series", metavar="FILE", help="separate file of the tool's series, if it writes one")
     add("--format", help="format of the output (default: recognised by its content)")

@@ -329,17 +329,20 @@ def run(plan: BenchmarkPlan, server: Server) -> Exit:
     return Exit.UNREACHABLE if ended is Exit.FINE and session.waiting else code
 
 
-def send_pending(server: Server, changes: Mapping[str, Any]) -> Exit:
-    """Sends what earlier calls kept. The code is that of the worst."""
+def send_pending(server: Server, options: Mapping[str, Any]) -> Exit:
+    """Sends what earlier calls kept; `options` change what was refused. The code is that of the worst."""
     kept = pending.every()
+    changes = submitting.describe({}, options)
     print(f"{len(kept)} pending run{'' if len(kept) == 1 else 's'} in {pending.folder()}")
     code = Exit.FINE
     for each in kept:
         if each.state["url"] != server.url:
             print(f"{each.place.name}: measured for {each.state['url']}, not {server.url}: left")
             continue
+        if changes and not each.state["refused"]:
+            print(f"{each.place.name}: was not refused, so it is sent as it was measured")
         try:
-            found = each.send(server, changes)
+            found = each.send(server, options)
         except RequestRefused as problem:
             if problem.status in NO_ACCESS:
                 raise

@@ -32,12 +32,13 @@ class PendingRun:
     description: Mapping[str, Any]
     state: Mapping[str, Any]
 
-    def send(self, server: Server, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Sends it and removes it; the same submission again is the same run. `changes` override its description.
+    def send(self, server: Server, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Sends it and removes it; the same submission again is the same run. `options`: of `splashboard submit`, for
+        the description of a run that was refused.
 
         Raises RequestRefused, after noting why; ServerUnreachable.
         """
-        description = {**self.description, **changes}
+        description = submitting.describe(self.description, options if self.state["refused"] else {})
         try:
             parts = [
                 ("description", DESCRIPTION, json.dumps(description).encode()),
