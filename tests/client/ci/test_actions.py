@@ -75,6 +75,27 @@ def run_action(folder: Path, environment: Mapping[str, str], **inputs: str) -> s
     )
 
 
+def run_component(
+    folder: Path, environment: Mapping[str, str], *, release: str, pip: str = "exit 0"
+) -> subprocess.CompletedProcess[str]:
+    """Its one job, as the runner of GitLab does. `pip`: what stands for it: nothing is downloaded by a test."""
+    _, jobs = the_component(client="not installed here", platform="mariadb", release=release)
+    job = jobs["splashboard-gate"]
+    client = f'PYTHONPATH={CLIENT} exec {sys.executable} -m splashboard "$@"'
+    for name, script in (("pip", pip), ("splashboard", client)):
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    path = os.pathsep.join([str(folder), os.environ["PATH"]])
+    return subprocess.run(
+        ["/bin/sh", "-ec", "\n".join(job["script"])],
+        cwd=folder,
+        env={**environment, **job["variables"], "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def test_the_action_is_valid_and_needs_nothing_that_is_not_of_its_own_commit() -> None:
     action = the_action()
     validate(action, "github-actions")
@@ -135,30 +156,19 @@ def test_the_component_comments_on_a_merge_request(
     two_releases()
     look.compare(a_release(NEW), the_hardware())
     forge.login = "project_bot"
-    _, jobs = the_component(client="not installed here", platform="mariadb", release=NEW)
-    job = jobs["splashboard-gate"]
-    # Stand-ins for the installed client: nothing is downloaded by a test.
-    (tmp_path / "pip").write_text("#!/bin/sh\n")
-    (tmp_path / "splashboard").write_text(f'#!/bin/sh\nPYTHONPATH={CLIENT} exec {sys.executable} -m splashboard "$@"\n')
-    for name in ("pip", "splashboard"):
-        (tmp_path / name).chmod(0o755)
-    environment = {
-        **gitlab_environment(forge),
-        **job["variables"],
-        "SPLASHBOARD_URL": live_server.url,
-        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
-    }
+    environment = {**gitlab_environment(forge), "SPLASHBOARD_URL": live_server.url}
     for _ in range(2):
-        said = subprocess.run(
-            ["/bin/sh", "-ec", "\n".join(job["script"])],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        said = run_component(tmp_path, environment, release=NEW)
         assert (said.returncode, said.stderr) == (1, "")
         (comment,) = forge.comments
         assert comment["body"].startswith("<!-- splashboard: gate mariadb -->\n**✗ MariaDB")
     assert (tmp_path / "splashboard-gate.env").read_text().startswith("SPLASHBOARD_RESULT=regression\n")
     assert ET.parse(tmp_path / "splashboard-gate.xml").getroot() is not None
+
+
+def test_a_client_that_cannot_be_installed_fails_the_job_which_allows_a_result_that_cannot_tell(
+    tmp_path: Path,
+) -> None:
+    _, jobs = the_component(client="not installed here", platform="mariadb")
+    said = run_component(tmp_path, {}, release=NEW, pip="exit 2")
+    assert said.returncode not in (0, *jobs["splashboard-gate"]["allow_failure"]["exit_codes"])
