@@ -34,7 +34,7 @@ class BuildReport:
         if self._here.summary:
             self._attempt("summary", lambda: build.append(self._here.summary, f"{text}\n"))
         comment = self._attempt("comment", lambda: self._publish(text)) or ""
-        values = {"result": result, "exit-code": code, "worse": worse, "address": address, "comment": comment}
+        values = {"result": result, "exit-code": int(code), "worse": worse, "address": address, "comment": comment}
         if self._here.outputs:
             self._attempt("outputs", lambda: build.append(self._here.outputs, build.assignments(values)))
         if self._dotenv:

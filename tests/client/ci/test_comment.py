@@ -1,5 +1,6 @@
 """A comment that updates itself, on stand-ins for GitHub and GitLab: its own, once, and never at the gate's cost."""
 
+import enum
 import json
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from splashboard.ci import comment
 from splashboard.ci.build import this_build
+from splashboard.failures import Exit
 from tests.client.answers import a_check, a_row
 from tests.client.ci.stand_in import StandInForge
 from tests.client.conftest import Command, FakeServer, Said
@@ -163,6 +165,14 @@ def test_what_fails_a_build_can_be_chosen(
     assert run(command, fake, "--fail-on", fail_on, "--dotenv", dotenv, result=result).code == code
     assert (tmp_path / "output").read_text().splitlines()[:2] == [f"result={result}", f"exit-code={code}"]
     assert dotenv.read_text().splitlines()[:2] == [f"SPLASHBOARD_RESULT={result}", f"SPLASHBOARD_EXIT_CODE={code}"]
+
+
+def test_the_exit_code_is_a_number_also_where_python_prints_the_names_of_enumerations(
+    github: StandInForge, command: Command, fake: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Exit, "__str__", enum.Enum.__str__)  # as before Python 3.11
+    run(command, fake)
+    assert "exit-code=1\n" in (tmp_path / "output").read_text()
 
 
 def test_names_neither_call_people_nor_give_commands_and_a_long_answer_is_cut_between_lines() -> None:
