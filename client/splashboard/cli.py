@@ -242,7 +242,7 @@ def parser() -> Parser:
     )
     whole.add_argument("--version", action="version", version=f"splashboard {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
-    wrap_options.add(_command(commands, "run", wrap_options.WORDS, _wrap, timeout=ANSWER))
+    wrap_options.add(_command(commands, "run", wrap_options.WORDS, _wrap, timeout=RUN_ANSWER))
     _add_submit(commands)
     attach.add_command(commands, _command, connect=_server, show=_print)
     _add_campaigns(commands)
@@ -260,6 +260,7 @@ def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) ->
 
 
 ANSWER = "deadline for an answer over all tries, s (default 60)"
+RUN_ANSWER = f"{ANSWER}; while it measures, it waits 10 s for an upload unless this is given"
 TOLERANCE = "share by which an inconclusive row may still be worse and pass (default 0.1)"
 KEPT = "send the runs that `splashboard run` kept; other options change those that were refused"
 END = "deadline for the campaign's end, s, else exit 2 (default: none)"

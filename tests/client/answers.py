@@ -16,3 +16,8 @@ def a_check(*rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
     check: dict[str, Any] = {name: f"a {name}" for name in names}
     check |= {"result": "cannot tell", "why": ["A reason."], "notes": [], "checked_at": "2026-11-21T14:00:00Z"}
     return {**check, "rows": list(rows), **changes}
+
+
+def a_stored_run(**changes: Any) -> dict[str, Any]:
+    run = {"id": 7, "outcome": "succeeded", "reason": "", "address": "http://a/runs/7/", "state": "sealed"}
+    return {**run, "unparsed_lines": 0, "warnings": [], "measurements": [], **changes}

@@ -66,7 +66,8 @@ class BenchmarkSession:
         self._longest = self.server.timeout
 
     def _within(self, seconds: float) -> None:
-        self.server.timeout = min(self._longest, seconds)
+        """Of the next answers, unless --timeout states it."""
+        self.server.timeout = self._longest if self.plan.timeout is not None else min(self._longest, seconds)
 
     # ------------------------------------------------------------ before
 
@@ -241,12 +242,12 @@ class BenchmarkSession:
 
     # ------------------------------------------------------------ sending
 
-    def send(self, kept: pending.PendingRun) -> None:
+    def send(self, kept: pending.PendingRun, *, is_last_try: bool = False) -> None:
         if self.is_away:
             self.waiting.append(kept)
             say(f"kept, not sent: {kept.place}")
             return
-        self._within(SENT_WITHIN)
+        self._within(self._longest if is_last_try else SENT_WITHIN)
         try:
             self.stored.append(kept.send(self.server, {}))
         except ServerUnreachable as problem:
@@ -264,7 +265,7 @@ class BenchmarkSession:
         """Once more, at the end."""
         waiting, self.waiting, self.is_away = self.waiting, [], False
         for kept in waiting:
-            self.send(kept)
+            self.send(kept, is_last_try=True)
 
     # ------------------------------------------------------------ comparing
 

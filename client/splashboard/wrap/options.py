@@ -93,6 +93,7 @@ def plan_of(options: argparse.Namespace) -> BenchmarkPlan:
         baseline=options.baseline,
         tolerance=options.tolerance,
         samples=not options.no_samples,
+        timeout=options.timeout,
     )
 
 

@@ -25,7 +25,7 @@ class SystemOptions:
 @dataclass(frozen=True)
 class BenchmarkPlan:
     """What was asked for. `levels`: threads, [None] where the command decides. `samples`: whether servers that may be
-    asked without `target` are sampled."""
+    asked without `target` are sampled. `timeout`: s, for each answer of Splashboard; None: not stated."""
 
     argv: Sequence[str]
     levels: Sequence[int | None]
@@ -42,6 +42,7 @@ class BenchmarkPlan:
     baseline: str | None
     tolerance: float
     samples: bool
+    timeout: float | None
 
     @property
     def passwords(self) -> list[str]:

@@ -9,14 +9,11 @@ import pytest
 
 from splashboard.wrap import pending
 from splashboard.wrap.pending import PendingRun
+from tests.client.answers import a_stored_run
 from tests.client.conftest import Answered, Command, FakeServer
 from tests.rest.submissions import a_description
 
-STORED: dict[str, Any] = {
-    **{"id": 7, "outcome": "succeeded", "reason": "", "address": "http://a/runs/7/", "state": "sealed"},
-    **{"unparsed_lines": 0, "warnings": [], "measurements": []},
-}
-CREATED: Answered = (201, {"Content-Type": "application/json"}, json.dumps(STORED).encode())
+CREATED: Answered = (201, {"Content-Type": "application/json"}, json.dumps(a_stored_run()).encode())
 LEVEL = {"threads": 8, "rate": 50}
 REFUSED: Answered = (422, {"Content-Type": "application/problem+json"}, b'{"detail": "workload: is not known"}')
 

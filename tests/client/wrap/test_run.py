@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from apps.runs.models import Run
-from splashboard.wrap import pending
+from splashboard.wrap import flow, pending
+from tests.client.answers import a_stored_run
 from tests.client.conftest import Command, FakeServer
 from tests.rest.submissions import NO_TABLE, POINT_SELECT
 
@@ -144,6 +145,32 @@ def test_what_the_network_kept_back_is_sent_later_once(
         (each.place / "state.json").write_text(json.dumps({**each.state, "url": os.environ["SPLASHBOARD_URL"]}))
     assert engineer("submit", "--pending").code == 0
     assert Run.objects.count() == 2
+    assert pending.every() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "away"),
+    [
+        (["--timeout", "30"], 1),  # also while it measures
+        ([], 2),  # at the end
+    ],
+)
+def test_an_upload_is_tried_again_for_the_time_that_was_given_and_at_the_end_for_the_usual_time(
+    command: Command,
+    sysbench: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fake: FakeServer,
+    options: list[str],
+    away: int,
+) -> None:
+    monkeypatch.setenv("OUTPUT", str(POINT_SELECT))
+    monkeypatch.setattr(flow, "SENT_WITHIN", 0.1)
+    run = json.dumps(a_stored_run()).encode()
+    fake.answers = [(201, {}, b'{"slug": "mine"}'), *[(503, {}, b"")] * away, (201, {}, run)]
+    wrapped = ("--", sysbench, *OPTIONS.split(), "run")
+    said = command("run", "--url", fake.url, *options, *SERVER, *wrapped)
+    assert said.code == 0, said.err
+    assert ("the run is kept in" in said.err) == (not options)
     assert pending.every() == []
 
 
