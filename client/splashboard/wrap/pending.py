@@ -7,14 +7,22 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from splashboard import submitting
+from splashboard import shapes, submitting
+from splashboard.answers.runs import Measurement, RunDetail
 from splashboard.failures import Misuse, RequestRefused
 from splashboard.server import Server
 
 DESCRIPTION, STATE = "description.json", "state.json"
+ROWS = {"results": [{"id": int}]}
+STORED = shapes.part(
+    RunDetail,
+    "id uid outcome reason address state unparsed_lines",
+    measurements=[shapes.part(Measurement, "metric value unit")],
+)
 
 
 def folder() -> Path:
@@ -34,9 +42,9 @@ class PendingRun:
 
     def send(self, server: Server, options: Mapping[str, Any]) -> dict[str, Any]:
         """Sends it and removes it; the same submission again is the same run. `options`: of `splashboard submit`, for
-        the description of a run that was refused.
+        the description of a run that was refused. Another call may send it at the same time, or have sent it.
 
-        Raises RequestRefused, after noting why; ServerUnreachable.
+        Raises RequestRefused, after noting why; ServerUnreachable; Misuse where files are missing.
         """
         description = submitting.describe(self.description, options if self.state["refused"] else {})
         try:
@@ -47,18 +55,33 @@ class PendingRun:
                 *(("samples", name, (self.place / name).read_bytes()) for name in self.state["samples"]),
             ]
         except OSError as error:
-            raise Misuse(f"{self.place} is not whole: {error.filename}: {error.strerror}: remove it") from error
+            stored = self._stored(server) if isinstance(error, FileNotFoundError) else None
+            if stored is None:
+                raise Misuse(f"{self.place} is not whole: {error.filename}: {error.strerror}: remove it") from error
+            return stored
         try:
             found = submitting.send(server, parts)
         except RequestRefused as error:
             if error.status in (401, 403):  # nothing is wrong with the run
                 raise
-            write_private(
-                self.place / STATE, json.dumps({**self.state, "refused": [str(error), *error.fields]}).encode()
-            )
+            if self.place.is_dir():
+                write_private(
+                    self.place / STATE, json.dumps({**self.state, "refused": [str(error), *error.fields]}).encode()
+                )
             raise
-        shutil.rmtree(self.place)
+        shutil.rmtree(self.place, ignore_errors=True)
         return found
+
+    def _stored(self, server: Server) -> dict[str, Any] | None:
+        """What the answer to another call that sent it was; None: the server has no such run."""
+        system, began = self.description["system"], str(self.description["started_at"])
+        until = (datetime.fromisoformat(began) + timedelta(microseconds=1)).isoformat()
+        key = system if isinstance(system, str) else str(system["slug"])
+        for row in server.read("runs/", [("system", key), ("since", began), ("until", until)]).json(ROWS)["results"]:
+            found = server.read(f"runs/{row['id']}/").json(STORED)
+            if found["uid"] == self.description["uid"]:
+                return {**found, "unparsed_lines": len(found["unparsed_lines"]), "warnings": [], "created": False}
+        return None
 
 
 def keep(

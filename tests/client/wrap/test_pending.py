@@ -1,17 +1,24 @@
 """Runs that `splashboard run` kept, and what `splashboard submit --pending` makes of them."""
 
 import json
+import os
 import re
+import shutil
+import uuid
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from apps.runs.models import Run
+from splashboard import submitting
+from splashboard.failures import Misuse
+from splashboard.server import Server
 from splashboard.wrap import pending
 from splashboard.wrap.pending import PendingRun
 from tests.client.answers import a_stored_run
 from tests.client.conftest import Answered, Command, FakeServer
-from tests.rest.submissions import a_description
+from tests.rest.submissions import POINT_SELECT, a_description
 
 CREATED: Answered = (201, {"Content-Type": "application/json"}, json.dumps(a_stored_run()).encode())
 LEVEL = {"threads": 8, "rate": 50}
@@ -68,3 +75,31 @@ def test_a_run_that_is_refused_can_be_changed_from_then_on(command: Command, fak
     assert sent(fake)["a"]["workload"] == a_description()["workload"]
     assert command(*submit).code == 0
     assert sent(fake)["a"]["workload"] == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_another_call_sent_is_found_as_it_is_stored(engineer: Command) -> None:
+    url, output = os.environ["SPLASHBOARD_URL"], POINT_SELECT.read_bytes()
+    described = a_description(uid=str(uuid.uuid4()), started_at="2026-11-20T10:00:00.123456+00:00")
+    kept = pending.keep(url=url, description=described, output=output, name="output")
+    assert engineer("submit", "--pending").code == 0
+    run = Run.objects.get()
+    found = kept.send(Server(url=url, token=os.environ["SPLASHBOARD_TOKEN"]), {})
+    assert (found["id"], found["outcome"], found["created"]) == (run.pk, "succeeded", False)
+    assert submitting.sentences(found)[0] == f"Run {run.pk} is already stored, identical; succeeded"
+    run.delete()
+    with pytest.raises(Misuse, match="is not whole"):
+        kept.send(Server(url=url), {})
+
+
+def test_a_run_that_another_call_removes_at_the_same_time_is_sent(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = a_kept_run(fake, "a")
+
+    def send(*_: object) -> dict[str, Any]:
+        shutil.rmtree(kept.place)
+        return a_stored_run()
+
+    monkeypatch.setattr(submitting, "send", send)
+    assert kept.send(Server(url=fake.url), {})["id"] == 7
