@@ -96,7 +96,7 @@ class _Following:
         found = WrappedRun(self.open.uid, stretch, self.open.zero)
         if self.sampling is not None and stretch.is_run:
             found.samples, found.data_bytes = self.sampling.end(
-                tool=stretch.kind, zero=stretch.zero, at=at, schema=self.schema
+                found.uid, tool=stretch.kind, zero=stretch.zero, at=at, schema=self.schema
             )
         self.done.append(found)
 

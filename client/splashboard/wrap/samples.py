@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,8 @@ class ServerSampling:
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for the command
         )
-        self._answers: queue.Queue[bytes] = queue.Queue()
+        self._answers: queue.Queue[bytes | None] = queue.Queue()  # None: it has ended
+        self._has_ended = False
         threading.Thread(target=self._read, daemon=True).start()
         self._send(
             {
@@ -74,10 +76,10 @@ class ServerSampling:
         if schema:
             self._send({"what": "size", "schema": schema})
 
-    def end(self, *, tool: str, zero: float, at: float, schema: str) -> tuple[list[bytes], int | None]:
+    def end(self, run: str, *, tool: str, zero: float, at: float, schema: str) -> tuple[list[bytes], int | None]:
         """The batches of the run, and the bytes of its tables; what is lost is left out."""
-        self._send({"what": "end", "tool": tool, "zero": zero, "at": at, "schema": schema})
-        found = self._answer()
+        self._send({"what": "end", "run": run, "tool": tool, "zero": zero, "at": at, "schema": schema})
+        found = self._answer(run)
         batches = []
         for name in found.get("files", ()):
             file = Path(self._folder.name) / Path(name).name
@@ -111,14 +113,22 @@ class ServerSampling:
         with stdout:
             for line in stdout:
                 self._answers.put(line)
-        self._answers.put(b"{}")
+        self._answers.put(None)
 
-    def _answer(self) -> dict[str, Any]:
-        try:
-            found = json.loads(self._answers.get(timeout=ANSWERS_WITHIN))
-        except (queue.Empty, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+    def _answer(self, run: str = "") -> dict[str, Any]:
+        """The answer about this run; those that came too late for the runs before are passed over. Empty: there is
+        none."""
+        until = time.monotonic() + ANSWERS_WITHIN
+        while not self._has_ended:
+            try:
+                line = self._answers.get(timeout=max(0.0, until - time.monotonic()))
+                found = json.loads(line) if line is not None else None
+            except (queue.Empty, ValueError):
+                return {}
+            self._has_ended = line is None
+            if isinstance(found, dict) and found.get("run", "") == run:
+                return found
+        return {}
 
 
 def _program() -> list[str]:

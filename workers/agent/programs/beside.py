@@ -58,8 +58,8 @@ class ServerFacts(msgspec.Struct, kw_only=True):
 
 class SamplingOrder(msgspec.Struct, kw_only=True):
     """`what`: "tool" (`pid` leads the session of the command), "begin" (of `run`, whose clock is 0 at `at`), "size" (of
-    the tables of `schema`, now), "end" (of the load of `tool`, from `zero` of the tool's own clock to `at`; with the
-    size, if it is not known yet)."""
+    the tables of `schema`, now), "end" (of `run`, with the load of `tool` from `zero` of the tool's own clock to `at`,
+    and with the size, if it is not known yet)."""
 
     what: str
     run: str = ""
@@ -280,7 +280,7 @@ def _follow(
             found = SampledFiles(run=order.run, files=[])
             sys.stderr.write(f"the samples cannot be written: {error.strerror or error}\n")
         if order.what == "end":
-            say(found or SampledFiles(run="", files=[]))
+            say(found or SampledFiles(run=order.run, files=[]))
 
 
 if __name__ == "__main__":

@@ -41,3 +41,9 @@ def test_a_server_that_cannot_be_asked_is_a_problem_in_words(tmp_path: Path) -> 
     problem = json.loads(answers.getvalue())["problem"]
     assert "127.0.0.1:1" in problem
     assert "swordfish" not in problem
+
+
+def test_an_answer_names_the_run_that_was_asked_for_also_where_it_has_no_samples() -> None:
+    said: list[beside.SampledFiles] = []
+    beside._follow(io.BytesIO(b'{"what": "end", "run": "a"}\n'), lambda _order: None, said.append)
+    assert [(each.run, each.files) for each in said] == [("a", [])]
