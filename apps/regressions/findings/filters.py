@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from django.db.models import Case, Exists, F, FloatField, OuterRef, Q, QuerySet, Value, When
@@ -11,7 +12,7 @@ from django.db.models.functions import Coalesce
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import unknown_choice, unknown_parameter
+from apps.core.query import unknown_choice, unknown_parameter, whole_number
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.models import Change, Finding
 
@@ -21,6 +22,8 @@ VERDICTS = tuple(each.value for each in Finding.Verdict)
 KINDS = tuple(each.value for each in Finding.Kind)
 # By size, worse first; by discovery, newest first; by last activity.
 SORTS = ("size", "newest", "changed")
+# Of verdicts in the order by size; findings that are gone come last.
+RANKS = {"worse": 3e6, "mixed": 3e6, "missing": 2e6, "better": 1e6}
 LONGEST = 200
 _CHOICES = {"state": ("open", *STATES), "verdict": VERDICTS, "kind": KINDS}
 _MANY = ("state", "verdict", "label")
@@ -180,31 +183,60 @@ def _owner(owner: str, me: User | None) -> Q:
     return Q(owner__username=owner)
 
 
+@dataclass(frozen=True)
+class FindingPlace:
+    """Of a finding in a list: its sort value when the list was read, and its id. As text it is a page's cursor."""
+
+    key: float | datetime
+    id: int
+
+    def __str__(self) -> str:
+        return f"{self.key.isoformat() if isinstance(self.key, datetime) else self.key}_{self.id}"
+
+
+def read_place(text: str, sort: str) -> FindingPlace | None:
+    """None: it is no cursor of a list in this order."""
+    stated, _, number = text.rpartition("_")
+    found = whole_number(number)
+    key = _moment(stated) if sort == "changed" else whole_number(stated) if sort == "newest" else _finite(stated)
+    return None if found is None or key is None else FindingPlace(key, found)
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+        return found.astimezone(UTC) if found.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _finite(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
 def with_key(found: "QuerySet[Finding]", sort: str) -> "QuerySet[Finding]":
     """Ordered by `sort`; `key` is the sort value, and the id breaks ties."""
     if sort == "newest":
         return found.annotate(key=F("id")).order_by("-id")
     if sort == "changed":
         return found.annotate(key=F("changed_at")).order_by("-key", "-id")
-    # Worse, then missing, then better, then gone; each by size.
-    rank = Case(
-        When(verdict__in=["worse", "mixed"], then=Value(3e6)),
-        When(verdict="missing", then=Value(2e6)),
-        When(verdict="better", then=Value(1e6)),
-        default=Value(0.0),
-        output_field=FloatField(),
-    )
+    ranks = [When(verdict=verdict, then=Value(rank)) for verdict, rank in RANKS.items()]
+    rank = Case(*ranks, default=Value(0.0), output_field=FloatField())
     return found.annotate(key=rank + Coalesce(F("largest"), Value(0.0))).order_by("-key", "-id")
 
 
-def behind(found: "QuerySet[Finding]", last: Any) -> "QuerySet[Finding]":
-    """Findings after `last`, which is annotated with its `key`."""
-    further: Any = Q(key__lt=last.key) | Q(key=last.key, id__lt=last.pk)
+def behind(found: "QuerySet[Finding]", last: FindingPlace) -> "QuerySet[Finding]":
+    """Findings after `last`."""
+    further: Any = Q(key__lt=last.key) | Q(key=last.key, id__lt=last.id)
     return found.filter(further)
 
 
-def ahead(found: "QuerySet[Finding]", first: Any) -> "QuerySet[Finding]":
+def ahead(found: "QuerySet[Finding]", first: FindingPlace) -> "QuerySet[Finding]":
     """Findings before `first`, the nearest first."""
-    further: Any = Q(key__gt=first.key) | Q(key=first.key, id__gt=first.pk)
+    further: Any = Q(key__gt=first.key) | Q(key=first.key, id__gt=first.id)
     nearest: QuerySet[Finding] = cast("Any", found.filter(further)).order_by("key", "id")
     return nearest

@@ -7,11 +7,11 @@ from typing import Any
 from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 
 from apps.accounts.models import User
-from apps.core.problems import FieldProblem, Invalid
+from apps.core.problems import Invalid
 from apps.dispatch.api import progress
 from apps.dispatch.models import Campaign, Entry
 from apps.regressions.findings import activity, effects, filters, titles
-from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.findings.filters import FindingFilter, FindingPlace
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.findings.states import NEXT, may_accept, may_reopen
 from apps.regressions.findings.values import (
@@ -30,6 +30,7 @@ __all__ = [
     "ChangeRow",
     "FindingDetail",
     "FindingFilter",
+    "FindingPlace",
     "FindingRow",
     "count_by_state",
     "count_open",
@@ -37,32 +38,40 @@ __all__ = [
     "load_finding",
     "load_rows",
     "neighbours",
+    "place_of",
 ]
 _RELATED = ("workload", "load_level", "metric", "system", "baseline_system")
 
 
 def list_findings(
-    wanted: FindingFilter, *, me: User | None = None, limit: int = 50, after: int | None = None
+    wanted: FindingFilter, *, me: User | None = None, limit: int = 50, after: FindingPlace | None = None
 ) -> list[FindingRow]:
-    """In the order of `wanted.sort`. `after`: id of the last finding of the previous page. Raises Invalid if it does
-    not exist (`cursor`), or if nothing matches because the filter names something that does not exist."""
+    """In the order of `wanted.sort`. `after`: of the last finding of the previous page. Raises Invalid if nothing
+    matches because the filter names something that does not exist."""
     found = filters.with_key(filters.matching(wanted, me=me), wanted.sort)
     if after is not None:
-        last: Any = filters.with_key(Finding.objects.filter(pk=after), wanted.sort).first()
-        if last is None:
-            raise Invalid([FieldProblem("cursor", f"there is no finding {after}", "take it from `next`")])
-        found = filters.behind(found, last)
+        found = filters.behind(found, after)
     rows = _rows(found[:limit])
     if not rows and after is None and (problems := filters.unknown(wanted)):
         raise Invalid(problems)
     return rows
 
 
+def place_of(row: FindingRow, sort: str) -> FindingPlace:
+    """As the row was read: the finding may have another place by the time that the next page is."""
+    if sort == "newest":
+        return FindingPlace(row.id, row.id)
+    if sort == "changed":
+        return FindingPlace(row.changed_at, row.id)
+    return FindingPlace(filters.RANKS.get(row.verdict, 0.0) + (row.largest or 0.0), row.id)
+
+
 def neighbours(finding_id: int, wanted: FindingFilter, *, me: User | None = None) -> tuple[int | None, int | None]:
     """Ids of the findings before and after this one in a list, even if it no longer matches; None: none there."""
-    here = filters.with_key(Finding.objects.filter(pk=finding_id), wanted.sort).first()
-    if here is None:
+    own: Any = filters.with_key(Finding.objects.filter(pk=finding_id), wanted.sort).first()
+    if own is None:
         return None, None
+    here = FindingPlace(own.key, own.pk)
     found = filters.with_key(filters.matching(wanted, me=me), wanted.sort)
     before = filters.ahead(found, here).values_list("id", flat=True).first()
     return before, filters.behind(found, here).values_list("id", flat=True).first()

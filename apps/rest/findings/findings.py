@@ -53,9 +53,7 @@ class FindingParameters(Parameters):
         required=False, choices=list(filters.SORTS), help_text="size (furthest for the worse first), newest or changed"
     )
     limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200, help_text="entries a page")
-    cursor = serializers.IntegerField(
-        required=False, min_value=1, max_value=LARGEST_ID, help_text="where the page begins: taken from `next`"
-    )
+    cursor = serializers.CharField(required=False, max_length=80, help_text="where the page begins: taken from `next`")
 
 
 class FindingVersion(Strict):
@@ -139,11 +137,14 @@ class Findings(APIView):
     def get(self, request: Request) -> Response:
         """List findings that were not merged into others, the largest worsening first unless `sort` is given."""
         stated = FindingParameters.read(request)
-        limit, cursor = stated.pop("limit"), stated.pop("cursor", None)
+        limit, cursor = stated.pop("limit"), stated.pop("cursor", "")
         wanted = filters.read({name: list(each) if isinstance(each, set) else each for name, each in stated.items()})
+        after = filters.read_place(cursor, wanted.sort)
+        if cursor and after is None:
+            raise Invalid([FieldProblem("cursor", f"{cursor!r} is none of this list", "take it from `next`")])
         me = signed_in(request)
-        rows = queries.list_findings(wanted, me=me, limit=limit + 1, after=cursor)
-        following = rows[limit - 1].id if len(rows) > limit else None
+        rows = queries.list_findings(wanted, me=me, limit=limit + 1, after=after)
+        following = str(queries.place_of(rows[limit - 1], wanted.sort)) if len(rows) > limit else None
         page = FindingSerializer(rows[:limit], many=True, context={"request": request})
         return Response({"next": next_page(request, cursor=following), "results": page.data})
 

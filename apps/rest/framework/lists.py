@@ -114,7 +114,7 @@ def whole(rows: Sequence[Any] | QuerySet[M], *, serializer: type[serializers.Bas
     return Response({"next": None, "results": serializer(rows, many=True).data})
 
 
-def next_page(request: Request, *, cursor: int | None) -> str | None:
+def next_page(request: Request, *, cursor: int | str | None) -> str | None:
     """Address of the page after `cursor`; None: there is none."""
     if cursor is None:
         return None

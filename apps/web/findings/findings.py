@@ -13,7 +13,6 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write, signed_in
 from apps.core.problems import FieldProblem, Invalid
-from apps.core.query import whole_number
 from apps.regressions.api import FindingFilter, filters
 from apps.regressions.api import finding_queries as queries
 from apps.regressions.models import Finding
@@ -56,6 +55,7 @@ def show(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         rows, status, problems = [], 404, error.errors
     shown = rows[:PAGE]
+    last = queries.place_of(shown[-1], chosen.sort) if shown else None
     counts = queries.count_by_state(chosen, me=me)
     context = {
         "rows": shown,
@@ -69,7 +69,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "sizes": SIZES,
         "sorts": SORT_WORDS.items(),
         "filtered": replace(chosen, sort="size") != FindingFilter(state=(OPEN,)),
-        "more": f"{reverse('web:findings')}?{query(chosen, after=shown[-1].id)}" if len(rows) > PAGE else "",
+        "more": f"{reverse('web:findings')}?{query(chosen, after=last)}" if len(rows) > PAGE else "",
         "first": f"{reverse('web:findings')}?{query(chosen)}" if after is not None else "",
         "next": request.get_full_path(),
         "list_query": query(chosen),
@@ -83,20 +83,22 @@ def show(request: HttpRequest) -> HttpResponse:
     )
 
 
-def read(given: QueryDict) -> tuple[FindingFilter, int | None]:
-    """The filter, and the id of the finding after which the page begins. Raises Invalid with the parameter."""
+def read(given: QueryDict) -> tuple[FindingFilter, queries.FindingPlace | None]:
+    """The filter, and the place after which the page begins. Raises Invalid with the parameter."""
     stated = {name: [text for text in given.getlist(name) if text] for name in given if name != "after"}
     if not stated.get("state"):
         stated["state"] = [OPEN]
     if ALL in stated["state"]:
         del stated["state"]
-    after = given.get("after", "")
-    if after and whole_number(after) is None:
-        raise Invalid([FieldProblem("after", f"{after[:40]!r} is not a finding", "follow the links of the list")])
-    return filters.read(stated), int(after) if after else None
+    chosen, after = filters.read(stated), given.get("after", "")
+    place = filters.read_place(after, chosen.sort)
+    if after and place is None:
+        problem = f"{after[:40]!r} is no place in this list"
+        raise Invalid([FieldProblem("after", problem, "follow the links of the list")])
+    return chosen, place
 
 
-def query(chosen: FindingFilter, *, after: int | None = None) -> str:
+def query(chosen: FindingFilter, *, after: queries.FindingPlace | None = None) -> str:
     """As a query string of the page, without defaults."""
     pairs = [pair for pair in chosen.as_query() if pair != ("state", OPEN)]
     pairs += [] if chosen.state else [("state", ALL)]

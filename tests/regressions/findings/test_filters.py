@@ -1,5 +1,6 @@
 """Lists of findings: what is asked for, in which order, in how many queries."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -37,11 +38,42 @@ def test_the_furthest_for_the_worse_comes_first_and_pages_follow_each_other() ->
     for sort in filters.SORTS:
         wanted, seen, after = FindingFilter(sort=sort), [], None
         while page := queries.list_findings(wanted, limit=1, after=after):
-            after = page[0].id
-            seen.append(after)
+            after = filters.read_place(str(queries.place_of(page[0], sort)), sort)
+            seen.append(page[0].id)
         assert seen == _ids(sort=sort)
         assert queries.neighbours(seen[1], wanted) == (seen[0], seen[2])
         assert queries.neighbours(seen[2], wanted) == (seen[1], None)
+
+
+@pytest.mark.parametrize(
+    ("sort", "change"),
+    [
+        ("size", {"verdict": "gone", "largest": None}),
+        ("size", {"verdict": "worse", "largest": 9.0}),
+        ("changed", {"changed_at": datetime(2099, 1, 1, tzinfo=UTC)}),
+        ("changed", {"changed_at": datetime(2000, 1, 1, tzinfo=UTC)}),
+    ],
+)
+def test_a_page_begins_where_the_one_before_ended_whatever_became_of_its_last_finding(
+    sort: str, change: dict[str, Any]
+) -> None:
+    _three()
+    _, second, third = _ids(sort=sort)
+    wanted = FindingFilter(sort=sort)
+    last = queries.list_findings(wanted, limit=2)[-1]
+    assert last.id == second
+    Finding.objects.filter(pk=second).update(**change)
+    following = queries.list_findings(wanted, after=queries.place_of(last, sort))
+    assert [row.id for row in following if row.id != second] == [third]
+
+
+@pytest.mark.parametrize("sort", filters.SORTS)
+@pytest.mark.parametrize(
+    "text",
+    ["12", "x_12", "_12", "nan_12", "2026-01-01T00:00:00_12", "0001-01-01T00:00:00+23:00_12", "1.5_"],
+)
+def test_what_no_page_gave_is_no_place_in_a_list(sort: str, text: str) -> None:
+    assert filters.read_place(text, sort) is None
 
 
 def test_every_filter_narrows_the_list() -> None:

@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.dispatch.models import Campaign
+from apps.regressions.api import filters
 from tests.regressions.a_finding import a_finding, a_pair
 from tests.support.builders import a_user
 
@@ -138,3 +139,7 @@ def test_a_list_is_narrowed_paged_and_costs_the_same_whatever_its_length(
     refused = _do(alice, "get", "?stat=new&sort=date&cursor=0", 400)
     assert {error["field"] for error in refused["errors"]} >= {"stat"}
     assert _do(alice, "get", "?cursor=99999", 400)["errors"][0]["field"] == "cursor"
+    for sort in filters.SORTS:
+        page = _do(alice, "get", f"?limit=1&sort={sort}")
+        rest = alice.get(page["next"]).json()
+        assert len({row["id"] for row in page["results"] + rest["results"]}) == 2, sort
