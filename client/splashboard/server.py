@@ -26,6 +26,8 @@ API = "/api/v1/"
 LONGEST_PAUSE = 15.0  # s between two attempts
 NOTHING_DONE = (429, 507)  # too many requests, no room: what was sent was not kept
 SHORTEST_WAIT = 1.0  # s: minimum timeout of an attempt, even near the deadline
+# s without a byte of an answer, after which a question is asked again: a lost one may not take the whole deadline.
+LONGEST_SILENCE = 60.0
 LOGIN = "an engineer or administrator creates it with `manage.py create_token USER NAME`; set it as SPLASHBOARD_TOKEN"
 
 
@@ -125,7 +127,8 @@ class Server:
             status, retry_after = None, None
             try:
                 wait = max(SHORTEST_WAIT, until - self._clock())
-                answer = _within(wait, partial(self._once, method, path, body, kind, wait=wait))
+                silence = min(wait, LONGEST_SILENCE) if method == "GET" else wait
+                answer = _within(wait, partial(self._once, method, path, body, kind, silence=silence))
             except _NoAnswer as error:
                 trouble, again, final = str(error), repeatable or not error.arrived, error.final
             else:
@@ -147,14 +150,14 @@ class Server:
             self._sleep(rest)
             pause = min(LONGEST_PAUSE, pause * 2)
 
-    def _once(self, method: str, path: str, body: bytes | None, kind: str, *, wait: float) -> ServerAnswer:
+    def _once(self, method: str, path: str, body: bytes | None, kind: str, *, silence: float) -> ServerAnswer:
         headers = {"Accept": "*/*", "User-Agent": f"splashboard-client/{__version__}"}
         if kind:
             headers["Content-Type"] = kind
         address = f"{self.url}{self.api}{path}"
         request = urllib.request.Request(address, body, {**headers, **self._headers()}, method=method)  # noqa: S310  see _base
         try:
-            with self._opener.open(request, timeout=wait) as answer:
+            with self._opener.open(request, timeout=silence) as answer:
                 return ServerAnswer(answer.status, _lower(answer.headers), answer.read())
         except urllib.error.HTTPError as error:
             with error:

@@ -89,6 +89,30 @@ def test_an_answer_that_drips_is_not_waited_for_beyond_the_time_that_was_given(d
             dripping.join()
 
 
+def test_a_question_whose_answer_is_lost_is_asked_again_long_before_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("splashboard.server.LONGEST_SILENCE", 0.1)
+    asked = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer_the_second() -> None:
+            lost, _ = listening.accept()
+            with lost:
+                asked.append(lost.recv(65536))
+                connection, _ = listening.accept()
+                with connection:
+                    asked.append(connection.recv(65536))
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+        answering = threading.Thread(target=answer_the_second, daemon=True)
+        answering.start()
+        server = Server(url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=5)
+        assert server.read("health/").json({}) == {}
+        answering.join()
+    assert len(asked) == 2
+
+
 def test_what_would_be_done_twice_is_not_sent_again_unless_it_cannot_have_arrived(fake: FakeServer) -> None:
     for answer in (None, AWAY):
         fake.answers = [answer]
