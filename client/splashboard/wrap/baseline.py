@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
 from splashboard.failures import Exit, Misuse, RequestRefused
 from splashboard.server import Server, printable
 from splashboard.wrap import machine
 
-MOST_RUNS = 500
+PAGE = 500  # runs
+MOST_RUNS = 500  # of a baseline that are compared: their ids stand in an address
+MOST_READ = 5_000  # newest runs of a name
 INVALID = 400
 TOLERANCE = 0.1
 ROW: dict[str, Any] = {
@@ -20,7 +22,7 @@ ROW: dict[str, Any] = {
     "release": str,
     "workload": {"id": int, "name": str},
 }
-RUNS = {"results": [ROW]}
+RUNS = {"results": [ROW], "next": Optional[str]}
 DETAIL = {
     **{key: ROW[key] for key in ("id", "outcome", "is_excluded", "workload")},
     "system": {"slug": str},
@@ -43,20 +45,31 @@ COMPARISON = {
     "notes": [str],
 }
 WORSE, BETTER, EQUIVALENT, INCONCLUSIVE = "worse", "better", "equivalent", "inconclusive"
+CUT = f"the baseline has more than {MOST_RUNS} runs of this workload: its newest {MOST_RUNS} are compared"
 # Of throughput at a fixed rate.
 HELD, NOT_HELD = "rate held", "rate not held"
 
 
 @dataclass(frozen=True)
 class BaselineRuns:
-    """Runs by what named them, such as "tag before"."""
+    """Runs by what named them, such as "tag before". `asked`: what the list of runs is asked for; empty: they were
+    named one by one."""
 
     words: str
     rows: Sequence[Mapping[str, Any]]
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> list[str]:
         return list(dict.fromkeys(row["system"] for row in self.rows))
+
+    def of_workload(self, server: Server, workload: int) -> list[int]:
+        """Ids of those that count, the newest first. Raises RequestRefused, ServerUnreachable."""
+        rows = self.rows
+        if self.asked:
+            asked = {**self.asked, "system": self.systems[0], "workload": str(workload)}
+            rows = _counted(_rows(server, **asked))
+        return [row["id"] for row in rows if row["workload"]["id"] == workload]
 
 
 def find(server: Server, text: str, *, system: str, base: str, platform: str) -> BaselineRuns:
@@ -66,13 +79,13 @@ def find(server: Server, text: str, *, system: str, base: str, platform: str) ->
     Raises Misuse when nothing fits, or the baseline is no other system; RequestRefused, ServerUnreachable.
     """
     found = _named(server, text, base=base, platform=platform)
-    counted = [row for row in found.rows if row["outcome"] == "succeeded" and not row["is_excluded"]]
+    counted = _counted(found.rows)
     if not counted:
         raise Misuse(
             f"--baseline: {text!r} names no run that counts: give ids of runs (12,13), a tag, a variant, the key of a "
             "system or a release"
         )
-    found = BaselineRuns(found.words, counted)
+    found = replace(found, rows=counted)
     others = [each for each in found.systems if each != system]
     if not others:
         raise Misuse(
@@ -81,7 +94,11 @@ def find(server: Server, text: str, *, system: str, base: str, platform: str) ->
         )
     if len(others) > 1:
         raise Misuse(f"--baseline: {found.words} is of several systems ({', '.join(others)}): name one of them")
-    return BaselineRuns(found.words, [row for row in counted if row["system"] == others[0]])
+    return replace(found, rows=[row for row in counted if row["system"] == others[0]])
+
+
+def _counted(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [row for row in rows if row["outcome"] == "succeeded" and not row["is_excluded"]]
 
 
 def _named(server: Server, text: str, *, base: str, platform: str) -> BaselineRuns:
@@ -94,9 +111,10 @@ def _named(server: Server, text: str, *, base: str, platform: str) -> BaselineRu
     ):
         rows = _rows(server, **asked)
         if rows:
-            return BaselineRuns(words, rows)
-    rows = _rows(server, q=text, platform=platform) if platform else []
-    return BaselineRuns(f"release {text}", [row for row in rows if _is_release(row["release"], text)])
+            return BaselineRuns(words, rows, asked)
+    asked = {"q": text, "platform": platform}
+    rows = _rows(server, **asked) if platform else []
+    return BaselineRuns(f"release {text}", [row for row in rows if _is_release(row["release"], text)], asked)
 
 
 def _is_release(version: str, text: str) -> bool:
@@ -105,14 +123,19 @@ def _is_release(version: str, text: str) -> bool:
 
 
 def _rows(server: Server, **asked: str) -> list[Mapping[str, Any]]:
-    """Empty, too, where what is asked for cannot be the name of anything, or is not in the catalog."""
-    parameters = [*asked.items(), ("outcome", "succeeded"), ("limit", str(MOST_RUNS))]
-    try:
-        found: list[Mapping[str, Any]] = server.read("runs/", parameters).json(RUNS)["results"]
-    except RequestRefused as problem:
-        if problem.status == INVALID and any(each.field in asked for each in problem.problems):
-            return []
-        raise
+    """The newest MOST_READ. Empty, too, where what is asked for cannot be the name of anything, or is not in the
+    catalog."""
+    parameters = [*asked.items(), ("outcome", "succeeded"), ("limit", str(PAGE))]
+    found: list[Mapping[str, Any]] = []
+    while parameters and len(found) < MOST_READ:
+        try:
+            page = server.read("runs/", parameters).json(RUNS)
+        except RequestRefused as problem:
+            if problem.status == INVALID and any(each.field in asked for each in problem.problems):
+                return []
+            raise
+        found += page["results"]
+        parameters = urllib.parse.parse_qsl(urllib.parse.urlsplit(page["next"] or "").query)
     return found
 
 
@@ -140,7 +163,8 @@ def compare(
 
     Raises RequestRefused, ServerUnreachable.
     """
-    before = [row["id"] for row in baseline.rows if row["workload"]["id"] == workload]
+    known = baseline.of_workload(server, workload)
+    before = known[:MOST_RUNS]
     query = [("side", baseline.systems[0]), ("side", system), ("workload", str(workload))]
     query.append(("runs", ",".join(map(str, sorted({*before, *runs})))))
     address = f"{server.url}/compare/?{urllib.parse.urlencode(query, safe=',')}"
@@ -148,7 +172,10 @@ def compare(
         sentence = f"cannot tell: {baseline.words} has no run of this workload"
         return Compared(sentence, [], address, Exit.CANNOT_TELL)
     found = server.read("comparisons/", query).json(COMPARISON)
-    return judged(found, side=system, address=address, tolerance=tolerance)
+    compared = judged(found, side=system, address=address, tolerance=tolerance)
+    if len(known) > MOST_RUNS:
+        compared = replace(compared, notes=[*compared.notes, CUT])
+    return compared
 
 
 def judged(found: Mapping[str, Any], *, side: str, address: str, tolerance: float) -> Compared:

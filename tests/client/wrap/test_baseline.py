@@ -1,10 +1,13 @@
 """The verdict of `splashboard run --baseline` on what the server answers."""
 
+from datetime import timedelta
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
-from apps.catalog.models import System
+from apps.catalog.models import System, Workload
 from splashboard.failures import Exit, Misuse
 from splashboard.server import Server
 from splashboard.shapes import checked
@@ -86,3 +89,28 @@ def test_a_baseline_that_names_nothing_is_refused_with_what_may_be_given(live_se
     a_run(system=a_system("before"))
     with pytest.raises(Misuse, match="names no run that counts: give ids of runs"):
         named(live_server, text)
+
+
+@LIVE
+def test_the_newest_runs_of_the_workload_are_compared_and_it_says_that_there_are_more(
+    live_server: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(baseline, "MOST_RUNS", 3)
+    monkeypatch.setattr(baseline, "PAGE", 2)
+    before, after = a_system("before"), a_system("after", settings={"innodb_flush_log_at_trx_commit": "2"})
+    old, new = a_workload("oltp_insert"), a_workload("oltp_delete")
+
+    def run(system: System, workload: Workload, minute: int) -> int:
+        began = START + timedelta(minutes=minute)
+        result = {"client.throughput": 100 + minute / 10}
+        return a_measured_run(result, system=system, workload=workload, started_at=began, repetition=minute + 1).pk
+
+    known = [run(before, old, minute) for minute in range(4)]
+    for minute in range(4, 9):
+        run(before, new, minute)
+    own = [run(after, old, minute) for minute in range(4)]
+    server, runs = Server(url=live_server.url), named(live_server, "before")
+    found = baseline.compare(server, runs, system="after", workload=old.pk, runs=own, tolerance=0.1)
+    assert parse_qs(urlsplit(found.address).query)["runs"] == [",".join(map(str, [*known[1:], *own]))]
+    assert found.lines
+    assert baseline.CUT in found.notes
