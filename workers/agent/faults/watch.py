@@ -13,6 +13,7 @@ from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.phases import Sign, State
 from workers.agent.faults.system import TargetSystem
 from workers.agent.measure import group
+from workers.agent.measure.wholeness import is_galera
 from workers.agent.runtime.config import ServerAddress
 from workers.agent.samplers import SourceFailed
 from workers.agent.samplers.haproxy import HAProxySource
@@ -20,7 +21,6 @@ from workers.agent.samplers.replication import is_read_only
 
 NODE_INTERVAL = 0.04  # s: less than a probe interval
 NODE_TIMEOUT = 0.5  # s
-UNKNOWN_VARIABLE = 1193
 PROXY_INTERVAL = 0.1  # s
 # In display order.
 VIEW = (
@@ -98,17 +98,6 @@ class NodeWatch:
                     self._connection.close()
             self._connection = None
             return False, False, "", False
-
-
-def is_galera(cursor: Cursor) -> bool:
-    """Raises pymysql.MySQLError or OSError."""
-    try:
-        cursor.execute("SELECT @@global.wsrep_on")
-    except pymysql.MySQLError as error:
-        if error.args and error.args[0] == UNKNOWN_VARIABLE:
-            return False
-        raise
-    return bool((cursor.fetchone() or (0,))[0])
 
 
 def look(cursor: Cursor, *, galera: bool, in_group: bool = False) -> Seen:

@@ -10,7 +10,8 @@ from workers.agent.runtime.config import SystemConfig
 from workers.agent.samplers.replication import STATEMENTS, connection_name, from_sources
 
 TIMEOUT = 5.0  # s for each node
-SYNCED = "Synced"
+# Galera's states of a node that serves.
+GALERA = {"wsrep_local_state_comment": "Synced", "wsrep_cluster_status": "Primary"}
 THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
 REMEDY = 'it gets no jobs until that is put right (in the lab: `make lab ARGS="up {slug}"`)'
 
@@ -33,13 +34,14 @@ def require_whole(system: SystemConfig) -> None:
     for node in nodes:
         try:
             with database.session(system, doing="look at it", address=node.address, timeout=TIMEOUT) as cursor:
-                state = _galera_state(cursor)
-                view = None if state else group.look(cursor)
-                rows = None if state or view else _replication(cursor)
+                in_cluster = is_galera(cursor)
+                problem_of_cluster = _galera_problem(cursor) if in_cluster else ""
+                view = None if in_cluster else group.look(cursor)
+                rows = None if in_cluster or view else _replication(cursor)
         except database.DatabaseFailed as problem:
             raise _broken(system, f"node {node.name} does not answer ({problem})") from problem
-        if state and state != SYNCED:
-            raise _broken(system, f"node {node.name} is not in sync: Galera's state is {state}")
+        if problem_of_cluster:
+            raise _broken(system, f"node {node.name} is not in sync: {problem_of_cluster}")
         if view and (problem_of_group := view.problem(len(nodes))):
             raise _broken(system, f"node {node.name} {problem_of_group}")
         if stopped := [thread for row in rows or () for thread in _stopped(row)]:
@@ -56,15 +58,22 @@ def _broken(system: SystemConfig, what: str) -> NotWhole:
     return NotWhole(f"system {system.slug} is not whole: {what}; {REMEDY.format(slug=system.slug)}")
 
 
-def _galera_state(cursor: Cursor) -> str:
-    """Empty without Galera."""
-    cursor.execute("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")
+def is_galera(cursor: Cursor) -> bool:
+    """As sessions have it: in Percona XtraDB Cluster wsrep_on is no global variable. Raises pymysql.MySQLError or
+    OSError."""
+    cursor.execute("SHOW SESSION VARIABLES LIKE 'wsrep_on'")
     row = cursor.fetchone()
-    if not row or str(row[1]).upper() != "ON":
-        return ""
-    cursor.execute("SHOW GLOBAL STATUS LIKE 'wsrep_local_state_comment'")
-    row = cursor.fetchone()
-    return str(row[1]) if row else ""
+    return row is not None and str(row[1]).upper() == "ON"
+
+
+def _galera_problem(cursor: Cursor) -> str:
+    """Empty: none."""
+    for name, healthy in GALERA.items():
+        cursor.execute("SHOW GLOBAL STATUS LIKE %s", (name,))
+        row = cursor.fetchone()
+        if row and row[1] != healthy:
+            return f"Galera's state is {row[1]}"
+    return ""
 
 
 def _replication(cursor: Cursor) -> list[dict[str, Any]] | None:

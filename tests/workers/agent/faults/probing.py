@@ -9,10 +9,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pymysql
+import pytest
+from pymysql.cursors import Cursor
+
 from apps.runs.tool_output import report_values
 from lab.mariadb import MariaDB
 from tests.paths import ROOT
 from workers.agent.faults.system import TABLE
+from workers.agent.measure.database import AgentConnection
 from workers.agent.measure.wholeness import NotWhole, require_whole
 from workers.agent.programs.order import Order, arguments
 from workers.agent.runtime.config import SystemConfig
@@ -23,6 +28,20 @@ from workers.protocol.workloads.declaration import check
 INTERVAL = 0.05  # s between inserts
 SCHEMA = "probed"
 CLIENT = ("mariadb", "--no-defaults", "-h127.0.0.1")
+
+
+class PerconaCursor(Cursor):
+    """Answers as XtraDB Cluster, where wsrep_on is a variable of sessions alone."""
+
+    def execute(self, query: str, args: Any = None) -> int:
+        if "@@global.wsrep_on" in query:
+            raise pymysql.OperationalError(1238, "Variable 'wsrep_on' is a SESSION variable")
+        return super().execute(query.replace("GLOBAL VARIABLES LIKE 'wsrep_on'", "GLOBAL VARIABLES LIKE ''"), args)
+
+
+def answer_as_percona(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the agent's connections, those of the failover probe included."""
+    monkeypatch.setattr(AgentConnection, "cursor", lambda connection, kind=None: (kind or PerconaCursor)(connection))
 
 
 def lines_of(output: bytes) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import pytest
 from lab.galera import Galera
 from lab.mha import MHA
 from tests.support.waiting import eventually
-from tests.workers.agent.faults.probing import is_whole
+from tests.workers.agent.faults.probing import answer_as_percona, is_whole
 from tests.workers.agents import ConfigFile
 from workers.agent.measure.wholeness import NotWhole, require_whole
 from workers.agent.runtime import config as configuration
@@ -31,6 +31,22 @@ def test_a_cluster_without_one_of_its_nodes_is_not_whole_until_it_is_back(
             require_whole(system)
     finally:
         galera.start("node3")
+    eventually(lambda: is_whole(system), what="the cluster is whole again")
+
+
+@pytest.mark.galera
+def test_a_node_that_left_step_is_named_also_where_wsrep_on_is_no_global_variable(
+    galera: Galera, lab_directory: Path, config: ConfigFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_as_percona(monkeypatch)
+    system = the_system(config, lab_directory, "galera")
+    require_whole(system)
+    galera.servers["node2"].sql("SET GLOBAL wsrep_desync = ON")
+    try:
+        with pytest.raises(NotWhole, match="node node2 is not in sync: Galera's state is Donor/Desynced"):
+            require_whole(system)
+    finally:
+        galera.servers["node2"].sql("SET GLOBAL wsrep_desync = OFF")
     eventually(lambda: is_whole(system), what="the cluster is whole again")
 
 
