@@ -12,6 +12,7 @@ import msgspec
 import pymysql
 
 from workers.agent.faults.system import TargetSystem
+from workers.agent.measure.database import error_text
 from workers.agent.programs.report import Failed
 from workers.agent.runtime.spool import write_durably
 
@@ -19,6 +20,8 @@ CONTROL_TIMEOUT = 120.0  # s
 UNDO_UNDER_WAY = 3.0  # s for an undoing that a stopped program began
 PAUSE = 0.1  # s between looks for its end
 STRUCK = "failover.struck"  # beside the secrets file: a lasting fault until it is undone
+# Errors of a statement during which its server ends.
+LOST = (2006, 2013, 2055, 1053, 4031)
 # Runs a control, then removes the file, even when the program that began it is gone.
 AND_REMOVE = ("sh", "-c", '"$@" && rm -f -- "$0"')
 # The control that undoes another.
@@ -119,12 +122,16 @@ class Faulty:
     def strike(self) -> None:
         """Raises Failed."""
         self._done = True
-        if self.fault.control == "crash":
+        problem = f"{self.fault.words()} did not work"
+        if self.fault.control != "crash":
+            run(self.fault.argv, problem, CONTROL_TIMEOUT)
+            return
+        try:
+            self._system.ask(self._system.endpoint, "ALTER SYSTEM CRASH INSTANCE", timeout=CONTROL_TIMEOUT)
+        except (pymysql.MySQLError, OSError) as error:
             # The statement may lose its own connection: that is its purpose.
-            with contextlib.suppress(pymysql.OperationalError):
-                self._system.ask(self._system.endpoint, "ALTER SYSTEM CRASH INSTANCE", timeout=CONTROL_TIMEOUT)
-        else:
-            run(self.fault.argv, f"{self.fault.words()} did not work", CONTROL_TIMEOUT)
+            if not error.args or error.args[0] not in LOST:
+                raise Failed(f"{problem}: {error_text(error)}") from error
 
     def undo(self, *, timeout: float) -> None:
         """Continues when this program is stopped meanwhile. Raises Failed."""

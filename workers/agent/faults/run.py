@@ -30,6 +30,7 @@ from workers.agent.programs.order import Order
 from workers.agent.programs.report import emit, emit_begin, emit_check
 
 MOST_LATE = 1.0  # s that an insert may start late
+UPTIME = "SHOW GLOBAL STATUS LIKE 'Uptime'"
 
 
 class ProbeRun:
@@ -86,6 +87,8 @@ class ProbeRun:
             values = self._story(struck)
             onward = self._onward(clock) if faulty and (faulty.fault.undo or undo_began is not None) else None
             values |= settling.settle(faulty, undo_began, onward)
+            if struck and struck.fault.control == "crash":
+                self._check_restart(clock, struck)
         self._check_schedule()
         self._total(values)
         emit("end")
@@ -197,6 +200,16 @@ class ProbeRun:
         undo_began = clock.now()
         faulty.undo(timeout=self.chosen["rejoin_timeout"])
         return struck, undo_began
+
+    def _check_restart(self, clock: LoadClock, struck: events.InjectedFault) -> None:
+        """Checks that the crashed server began anew. Raises pymysql.MySQLError or OSError."""
+        node = struck.fault.node
+        ((_, value),) = self.system.ask(self.system.nodes[node], UPTIME, timeout=system.ASK_TIMEOUT)
+        uptime, since = int(value), clock.now() - struck.began
+        held = uptime <= since + 1  # whole seconds
+        outcome = "restarted" if held else "did not restart"
+        label = f"the server of {node} {outcome}: it has run for {uptime} s, {since:.0f} s after the fault"
+        emit_check("restarted", t=clock.now(), held=held, label=label, expected=round(since, 1), found=uptime)
 
     # ------------------------------------------------------------ report
 

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import pytest
 
 from tests.paths import ROOT
@@ -117,6 +118,27 @@ def test_a_control_that_fails_is_reported_in_its_own_words_and_with_the_command(
         run(("sleep", "60"), "kill did not work", 0.2)
     with pytest.raises(Failed, match="nowhere cannot be started"):
         run(("nowhere",), "kill did not work", LIMIT)
+
+
+def crash_answered_with(code: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(*_: Any, **_timeout: float) -> None:
+        raise pymysql.OperationalError(code, "in words")
+
+    monkeypatch.setattr(TargetSystem, "ask", ask)
+    Faulty(Fault("crash", "db1", "writer"), a_target("aurora"), folder / STRUCK).strike()
+
+
+@pytest.mark.parametrize("code", [1044, 1142, 1227, 1290])
+def test_a_refused_crash_is_a_failure(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Failed, match=f"ALTER SYSTEM CRASH writer db1 did not work: {code} in words"):
+        crash_answered_with(code, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("code", [1053, 2006, 2013])
+def test_a_crash_that_ends_its_own_connection_worked(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash_answered_with(code, tmp_path, monkeypatch)
 
 
 def test_a_program_that_has_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
