@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from workers.agent.faults import phases
 from workers.agent.faults.lanes import Attempt, Lane, LoadClock
@@ -48,7 +49,12 @@ class Onward:
 
 
 def longest(writes: Sequence[Write], *, since: float) -> Gap | None:
-    """Of one load: the longest gap that was open at `since` or began later; None: its last write was due before."""
+    """Of one load: the longest gap from `since` on, of one open then only what follows; None: its last write was due
+    before."""
     until = max((write.due for write in writes), default=since)
     first = min((write.due for write in writes), default=since)
-    return phases.outage(writes, fault=since, start=first, until=until) if until > since else None
+    if until <= since:
+        return None
+    found = phases.gaps(writes, start=first, until=until)
+    after = [replace(gap, start=max(gap.start, since)) for gap in found if gap.end is None or gap.end > since]
+    return max(after, key=lambda gap: gap.length, default=None)

@@ -59,10 +59,11 @@ def longest_gap(inserts: list[dict[str, Any]], *, since: float = 0.0) -> tuple[f
 
 
 def longest_gap_of_return(lines: list[dict[str, Any]]) -> float:
-    """Of the writes after the load: the longest time without one that ended after the repair began."""
+    """The longest time without a write from when the repair began on, of the writes of the load or of those after."""
     (began,) = (line["from"] for line in lines if line.get("event") == "rejoin")
-    gaps = _gaps(insert for insert in inserts_of(lines) if "after_load" in insert)
-    return max(length for length, ended in gaps if ended > began)
+    inserts = inserts_of(lines)
+    loads = [[one for one in inserts if ("after_load" in one) == after] for after in (False, True)]
+    return max(min(length, ended - began) for load in loads for length, ended in _gaps(load) if ended > began)
 
 
 def _gaps(inserts: Iterable[dict[str, Any]]) -> list[tuple[float, float]]:

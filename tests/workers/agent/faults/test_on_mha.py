@@ -94,12 +94,13 @@ def test_a_frozen_writer_is_replaced_and_comes_back_as_a_replica_each_time(
         source, folder = mha.source, tmp_path / trial
         folder.mkdir()
         system = written_down_before_start(known, mha, folder)
-        _, figures, tables = probed(system, mha.servers.values(), asked, folder=folder, duration=45)
+        lines, figures, tables = probed(system, mha.servers.values(), asked, folder=folder, duration=45)
         assert mha.source != source
         assert mha.status(mha.source) == "is the source"
         assert mha.status(source) == "replicates"
         assert mha.manager.is_watching()
         assert len(set(tables)) == 1
         assert 0 < figures["failover.rejoin"] < 120
+        assert figures["failover.rejoin_outage"] == pytest.approx(longest_gap_of_return(lines), abs=0.001)
         # Inserts that waited in the frozen server's sockets, if any, were done when it went on, and nobody has them.
         assert figures["failover.errant_rows"] == only_in(folder / source, tables[0]).total()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.paths import RECORDINGS
+from workers.agent.faults import onward
 from workers.agent.faults.phases import (
     Gap,
     PhaseMoment,
@@ -181,6 +182,14 @@ def test_a_load_that_ends_too_early_was_not_seen_back_at_baseline() -> None:
     writes = [*steady(0, 10), *steady(16, 18)]
     assert baseline(writes, since=0.0, fault=10.0, recovered=16.0, until=17.95, rule=SteadyState()) is None
     assert baseline(writes, since=9.5, fault=10.0, recovered=16.0, until=30.0, rule=SteadyState()) is None
+
+
+def test_the_return_of_a_thawed_node_costs_the_downtime_since_it_was_thawed_and_not_that_of_its_fault() -> None:
+    writes = [*(Write(t, t + 0.1, True) for t in (0, 1, 2, 3)), *(Write(t, t + 4, False) for t in (4, 5, 6, 7, 8))]
+    writes += [Write(t, t + 0.1, True) for t in (9, 10, 11)]
+    assert onward.longest(writes, since=7) == Gap(7, 9.1, 11)
+    # A later one may be longer.
+    assert onward.longest([*writes, Write(14, 14.1, True)], since=7) == Gap(11.1, 14.1, 14)
 
 
 @pytest.mark.parametrize("run", IN_GROUPS, ids=[run["run"] for run in IN_GROUPS])

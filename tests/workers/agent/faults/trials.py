@@ -48,7 +48,7 @@ def tried(
     # A planned switch may interrupt nothing.
     assert "failover.outage" in figures or fault == "switch"
     assert figures.get("failover.outage", length) == pytest.approx(length, abs=INTERVAL)
-    if any(line.get("event") == "rejoin" for line in lines) and not fault.startswith("freeze"):
+    if any(line.get("event") == "rejoin" for line in lines):
         assert figures["failover.rejoin_outage"] == pytest.approx(longest_gap_of_return(lines), abs=0.001)
     eventually(lambda: is_whole(system), what=f"{system.slug} is whole after {fault}")
     if EVERY:
