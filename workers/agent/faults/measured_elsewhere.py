@@ -110,7 +110,7 @@ def schema_change(attempts: Path, *, statement: str, began: str, ended: str) -> 
     figures: dict[str, float] = {"ddl.duration": end - start, "ddl.gap": gap}
     figures["ddl.gap_before"] = stalls.longest_gap(done, since=0, until=start)
     if base:
-        stall = stalls.stall(seconds, base=base, since=start, until=last, share=50)
+        stall = stalls.stall(seconds, base=base, spans=[(start, last)], share=50)
         figures |= {"ddl.baseline": base, "ddl.stall.length": stall.length, "ddl.stall.depth": stall.depth}
     span = {"from": round(start, 4), "to": round(end, 4)}
     detail = {"statement": statement, "seconds": round(end - start, 4), "gap": gap}

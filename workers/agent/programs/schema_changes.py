@@ -251,13 +251,14 @@ def _report(
     )
     share = order.parameters["stall_share"]
     before = [interval for interval in load.intervals if interval.end <= first]
-    quiet = stalls.stall(before, base=base or 0, since=order.warmup, until=first, share=share)
+    quiet = stalls.stall(before, base=base or 0, spans=[(order.warmup, first)], share=share)
     ends, other_ends = load.transaction_ends(), others.ends()
-    found, gaps, other_gaps = [], [], []
+    spans: list[tuple[float, float]] = []
+    gaps, other_gaps = [], []
     for place, done in enumerate(all_done):
         after = all_done[place + 1].start if place + 1 < len(all_done) else load.intervals[-1].end
         until = min(done.end + SETTLE, after)
-        found.append(stalls.stall(load.intervals, base=base or 0, since=done.start, until=until, share=share))
+        spans.append((done.start, until))
         gaps.append(stalls.longest_gap(ends, since=done.start, until=until))
         other_gaps.append(stalls.longest_gap(other_ends, since=done.start, until=until))
         beside = {
@@ -266,7 +267,8 @@ def _report(
         }
         if done.held is not None:
             beside["holders_lost"] = int(bool(done.held.failure))
-        _emit_statement(order, done, found[-1], {"gap": gaps[-1], **beside})
+        own = stalls.stall(load.intervals, base=base or 0, spans=spans[-1:], share=share)
+        _emit_statement(order, done, own, {"gap": gaps[-1], **beside})
     values = {
         "ddl.duration": round(max(done.took for done in all_done), 4),
         "ddl.metadata_lock_wait": round(max(done.waited for done in all_done), 3),
@@ -280,10 +282,11 @@ def _report(
     if held:
         values["ddl.holders_lost"] = sum(bool(each.failure) for each in held)
     if base:
+        whole = stalls.stall(load.intervals, base=base, spans=spans, share=share)
         values |= {
             "ddl.baseline": round(base, 2),
-            "ddl.stall.length": round(sum(stall.length for stall in found), 3),
-            "ddl.stall.depth": max(stall.depth for stall in found),
+            "ddl.stall.length": whole.length,
+            "ddl.stall.depth": whole.depth,
             "ddl.stall.depth_before": quiet.depth,
         }
     emit("total", **{**total, "values": total["values"] | values})

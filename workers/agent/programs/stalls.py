@@ -53,9 +53,16 @@ def _within(intervals: Sequence[LoadInterval], since: float, until: float) -> li
     return [interval for interval in intervals if interval.start >= since - 0.05 and interval.end <= until]
 
 
-def stall(intervals: Sequence[LoadInterval], *, base: float, since: float, until: float, share: float) -> Stall:
-    """The stall in the intervals that overlap [`since`, `until`]. A second counts below `share` per cent of `base`."""
-    touched = [interval for interval in intervals if interval.end > since and interval.start < until]
+def stall(
+    intervals: Sequence[LoadInterval], *, base: float, spans: Sequence[tuple[float, float]], share: float
+) -> Stall:
+    """The stall in the intervals that overlap one of `spans` or several, from and to in s; each interval counts once. A
+    second counts below `share` per cent of `base`."""
+    touched = [
+        interval
+        for interval in intervals
+        if any(interval.end > since and interval.start < until for since, until in spans)
+    ]
     if not touched or base <= 0:
         return Stall(0.0, 0.0)
     length = sum(interval.seconds for interval in touched if interval.rate < base * share / 100)

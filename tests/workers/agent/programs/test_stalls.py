@@ -1,10 +1,19 @@
 """Stalls over real seconds: a million rows altered under 120 transactions/s on MariaDB, at second 8."""
 
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
 from apps.runs.tool_output.parsers import sysbench
 from tests.paths import RECORDINGS
-from workers.agent.programs import stalls
+from workers.agent.programs import schema_changes, stalls
+from workers.agent.programs.bystanders import OtherWriters
+from workers.agent.programs.load import Load
+from workers.agent.programs.order import Order
+from workers.agent.programs.schema_changes import Done
 from workers.agent.programs.stalls import LoadInterval, Stall
 from workers.protocol.workloads.schema_changes import SETTLE
 
@@ -25,7 +34,7 @@ def stall_of(recording: str, *, share: float = 50) -> Stall:
     assert base is not None
     assert base == pytest.approx(122, abs=10)
     until = START + TOOK[recording] + SETTLE
-    return stalls.stall(found, base=base, since=START, until=until, share=share)
+    return stalls.stall(found, base=base, spans=[(START, until)], share=share)
 
 
 def test_a_copy_stops_everything_for_as_long_as_it_takes() -> None:
@@ -42,7 +51,7 @@ def test_an_instant_alter_is_lost_in_the_load_s_own_unsteadiness() -> None:
     found = seconds("instant")
     base = stalls.baseline(found, since=0, until=START)
     assert base is not None
-    before = stalls.stall(found, base=base, since=0, until=START, share=50)
+    before = stalls.stall(found, base=base, spans=[(0, START)], share=50)
     after = stall_of("instant")
     assert after.length == before.length == 0
     assert after.depth < before.depth + 10
@@ -50,7 +59,25 @@ def test_an_instant_alter_is_lost_in_the_load_s_own_unsteadiness() -> None:
 
 def test_the_catch_up_after_a_stall_is_none() -> None:
     found = [LoadInterval(float(t), 1.0, rate) for t, rate in enumerate([100, 100, 100, 0, 200, 100], start=1)]
-    assert stalls.stall(found, base=100, since=3.0, until=6.0, share=50) == Stall(1.0, 100.0)
+    assert stalls.stall(found, base=100, spans=[(3.0, 6.0)], share=50) == Stall(1.0, 100.0)
+
+
+def test_a_second_that_two_statements_share_is_stalled_once(capsys: pytest.CaptureFixture[str]) -> None:
+    rates = [100, 100, 100, 0, 0, 0, 100]
+    load = SimpleNamespace(
+        intervals=[LoadInterval(float(t), 1.0, rate) for t, rate in enumerate(rates, start=1)],
+        now=lambda: 7.0,
+        transaction_ends=list,
+    )
+    others = SimpleNamespace(ends=list, failed=lambda **_: 0)
+    order = Order(Path(), {"stall_share": 50, "algorithm": "copy", "lock": "default"}, 1, 100, 0, 7)
+    done = [Done("ALTER", 3.0, 4.4), Done("ALTER", 4.6, 6.0)]
+    schema_changes._report(order, cast(Load, load), done, cast(OtherWriters, others), {"values": {}}, outlived=False)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    each = [line["detail"]["stall_length"] for line in lines if line.get("event") == "ddl"]
+    (total,) = (line["values"] for line in lines if line["kind"] == "total")
+    assert each == [2.0, 2.0]
+    assert (total["ddl.stall.length"], total["ddl.stall.depth"]) == (3.0, 100.0)
 
 
 def test_two_seconds_are_too_few_for_a_baseline() -> None:
