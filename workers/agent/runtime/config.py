@@ -209,9 +209,11 @@ def _secret(table: TomlTable, key: str, signature: dict[Path, tuple[int, int]]) 
     file = table.file.parent / table.text(key)
     try:
         signature[file] = _stamp(file)
-        return file.read_text().strip("\r\n")
+        return file.read_text(encoding="utf-8").strip("\r\n")
     except (OSError, ConfigError) as error:
         raise table.fail(key, f"names {file}, which cannot be read; create it with mode 0600") from error
+    except UnicodeDecodeError as error:
+        raise table.fail(key, f"names {file}, which is not UTF-8; save it as UTF-8 text") from error
 
 
 def _url(server: TomlTable) -> str:

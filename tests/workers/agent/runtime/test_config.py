@@ -151,6 +151,20 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         configuration.load(tmp_path / "none.toml")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "key"),
+    [
+        ("token", SERVER, "server.token_file"),
+        ("password", SERVER + SYSTEM + 'port = 1\npassword_file = "password"\n', r"systems\[0\].password_file"),
+    ],
+)
+def test_a_secret_that_is_no_utf_8_is_named_by_its_file(file: Path, name: str, text: str, key: str) -> None:
+    (file.parent / name).write_bytes("gruß".encode("latin-1"))
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=f"{key} names .*/{name}, which is not UTF-8; save it as UTF-8 text"):
+        configuration.load(file)
+
+
 def test_systems_come_from_included_files_too_and_a_new_file_is_noticed(file: Path) -> None:
     file.write_text(SERVER)
     config = configuration.load(file)
