@@ -107,9 +107,12 @@ class Digests:
         restore_globals(self._secrets, self._work / GLOBALS)  # what a run that died left
         wanted = {"slow_query_log_file": LOG_FILE, "long_query_time": "0", "slow_query_log": "ON", "log_output": "FILE"}
         before = {name: self._value(name) for name in wanted}
-        rate = self._value("log_slow_rate_limit")
-        if rate:
-            before["log_slow_rate_limit"], wanted["log_slow_rate_limit"] = rate, str(ONE_OF)
+        # Percona's servers sample sessions by default.
+        sampling = {"log_slow_rate_limit": str(ONE_OF), "log_slow_rate_type": "query"}
+        known = {name: value for name in sampling if (value := self._value(name))}
+        if known:
+            before |= known
+            wanted |= {name: sampling[name] for name in known}
             self.source = f"slow log, one of {ONE_OF} statements"
         log = Path(self._value("datadir")) / LOG_FILE
         try:

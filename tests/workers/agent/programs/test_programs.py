@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pymysql.cursors import Cursor
 
 from apps.runs.tool_output import report_values, sysbench_values
 from lab.mariadb import MariaDB
@@ -130,6 +131,27 @@ def test_a_slow_log_out_of_reach_leaves_statement_times_out_and_the_run_whole(
         in_the_way.rmdir()
     assert digests.found == []
     assert digests.refusal.startswith(f"the slow log {in_the_way} is out of the agent's reach")
+
+
+def test_statements_and_not_sessions_are_sampled_where_the_server_has_the_choice(
+    mariadb: MariaDB, tmp_path: Path, reader_of_slow_logs: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Only Percona's servers have it: a text that is of use to replicas alone stands for it.
+    choice, stand_in, execute = "log_slow_rate_type", "init_slave", Cursor.execute
+
+    def executed(cursor: Cursor, query: str, args: Any = None) -> int:
+        return execute(cursor, query.replace(choice, stand_in), (stand_in,) if args == (choice,) else args)
+
+    monkeypatch.setattr(Cursor, "execute", executed)
+    mariadb.sql(f"SET GLOBAL {stand_in} = 'session'")
+    try:
+        secrets = secrets_for(mariadb, tmp_path)
+        with closing(secrets.connect(schema=False)) as connection, connection.cursor() as cursor:
+            with Digests(cursor, secrets, work=tmp_path, is_local=True).taken():
+                assert mariadb.sql(f"SELECT @@global.{stand_in}").strip() == "query"
+            assert mariadb.sql(f"SELECT @@global.{stand_in}").strip() == "session"
+    finally:
+        mariadb.sql(f"SET GLOBAL {stand_in} = ''")
 
 
 def test_the_slow_log_is_closed_though_the_connection_that_opened_it_was_ended(
