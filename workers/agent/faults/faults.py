@@ -20,10 +20,11 @@ CONTROL_TIMEOUT = 120.0  # s
 UNDO_UNDER_WAY = 3.0  # s for an undoing that a stopped program began
 PAUSE = 0.1  # s between looks for its end
 STRUCK = "failover.struck"  # beside the secrets file: a lasting fault until it is undone
+UNDONE = ".undone"  # its name's end from then on, until the trial has settled
 # Errors of a statement during which its server ends.
 LOST = (2006, 2013, 2055, 1053, 4031)
-# Runs a control, then removes the file, even when the program that began it is gone.
-AND_REMOVE = ("sh", "-c", '"$@" && rm -f -- "$0"')
+# Runs a control, then renames the file, even when the program that began it is gone.
+AND_RENAME = ("sh", "-c", f'"$@" && mv -f -- "$0" "$0{UNDONE}"')
 # The control that undoes another.
 UNDONE_BY = {"kill": "start", "stop": "start", "freeze": "thaw", "cut": "heal"}
 LASTING = ("freeze", "cut")  # undone after a while, under load
@@ -87,7 +88,8 @@ def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str
 class Faulty:
     """`with Faulty(…) as faulty`: undoes the fault on exit, even when the program is being stopped.
 
-    `file` has a lasting fault, and none of before, from before it strikes until it is undone, for `undo_left`.
+    `file` has a lasting fault, and none of before, from before it strikes until it is undone, for `undo_left`; a file
+    beside it has it from then on until the trial has settled, for `unsettled`.
     """
 
     def __init__(self, fault: Fault, system: TargetSystem, file: Path) -> None:
@@ -98,16 +100,18 @@ class Faulty:
         self.undoing: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Faulty":
+        # Of an earlier fault that could not be undone, since when the system was found ready.
+        self._file.unlink(missing_ok=True)
+        settled(self._file)
         if self._is_lasting():
             write_durably(self._file, msgspec.json.encode(self.fault))
-        else:
-            # Of an earlier fault that could not be undone, since when the system was found ready.
-            self._file.unlink(missing_ok=True)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if not self._done:
             self._file.unlink(missing_ok=True)
+            if kind is None:
+                settled(self._file)
         elif self.fault.undo and not self._is_being_undone():
             # In its own session: a program being stopped has no time to wait until the node is back.
             with contextlib.suppress(OSError):
@@ -144,7 +148,7 @@ class Faulty:
         return self.fault.control in LASTING
 
     def _through(self) -> tuple[str, ...]:
-        return (*AND_REMOVE, str(self._file)) if self._is_lasting() else ()
+        return (*AND_RENAME, str(self._file)) if self._is_lasting() else ()
 
     def _note_undoing(self, process: "subprocess.Popen[bytes]") -> None:
         self.undoing = process
@@ -159,14 +163,34 @@ def undo_left(file: Path) -> None:
     deadline = time.monotonic() + UNDO_UNDER_WAY
     while file.exists() and time.monotonic() < deadline:
         time.sleep(PAUSE)
+    fault = _read(file)
+    if fault:
+        run(fault.undo, f"{fault.words()} could not be undone", CONTROL_TIMEOUT)
+        with contextlib.suppress(FileNotFoundError):  # the undoing under way has ended after all
+            file.replace(_undone(file))
+
+
+def unsettled(file: Path) -> Fault | None:
+    """A lasting fault that is undone, of a trial that did not settle. Raises Failed."""
+    return _read(_undone(file))
+
+
+def settled(file: Path) -> None:
+    _undone(file).unlink(missing_ok=True)
+
+
+def _undone(file: Path) -> Path:
+    return file.with_name(f"{file.name}{UNDONE}")
+
+
+def _read(file: Path) -> Fault | None:
+    """None: there is none. Raises Failed."""
     try:
-        fault = msgspec.json.decode(file.read_bytes(), type=Fault)
+        return msgspec.json.decode(file.read_bytes(), type=Fault)
     except FileNotFoundError:
-        return
+        return None
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Failed(f"the fault to undo cannot be read from {file}: {error}") from error
-    run(fault.undo, f"{fault.words()} could not be undone", CONTROL_TIMEOUT)
-    file.unlink(missing_ok=True)
 
 
 def run(

@@ -100,7 +100,7 @@ def identities(system: TargetSystem) -> dict[Identity, str]:
     found = {}
     for node, address in system.nodes.items():
         try:
-            found[_identity_at(system, address)] = node
+            found[identity_at(system, address)] = node
         except (pymysql.MySQLError, OSError) as error:
             raise Failed(f"node {node} at {address} does not answer: {error_text(error)}") from error
     return found
@@ -108,13 +108,13 @@ def identities(system: TargetSystem) -> dict[Identity, str]:
 
 def writer(system: TargetSystem, names: Mapping[Identity, str]) -> str:
     """The node behind the endpoint, by its identity. Raises Failed, pymysql.MySQLError or OSError."""
-    found = _identity_at(system, system.endpoint)
+    found = identity_at(system, system.endpoint)
     if found not in names:
         raise Failed(f"the server behind {system.endpoint} ({':'.join(found)}) is none of the system's nodes")
     return names[found]
 
 
-def _identity_at(system: TargetSystem, address: ServerAddress) -> Identity:
+def identity_at(system: TargetSystem, address: ServerAddress) -> Identity:
     connection = system.connect(address, timeout=ASK_TIMEOUT)
     try:
         return identity(connection)

@@ -2,7 +2,10 @@
 
 import json
 import shlex
+import subprocess
+import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,18 +13,25 @@ import pytest
 
 from lab.mha import MHA
 from lab.packages import program
+from tests.paths import ROOT
+from tests.support.waiting import eventually
 from tests.workers.agent.faults.probing import (
     INTERVAL,
     SCHEMA,
     inserts_of,
+    is_whole,
     longest_gap,
     longest_gap_of_return,
     probed,
 )
-from tests.workers.agents import ConfigFile
+from tests.workers.agents import AgentProcess, ConfigFile
+from tests.workers.server import FakeServer, a_job
+from workers.agent.faults import system as faults_system
+from workers.agent.faults.faults import STRUCK, Fault, Faulty
 from workers.agent.faults.system import TABLE
 from workers.agent.runtime import config as configuration
 from workers.agent.runtime.config import SystemConfig
+from workers.agent.tools.failover import Failover
 
 
 def written_down_before_start(system: SystemConfig, mha: MHA, folder: Path) -> SystemConfig:
@@ -104,3 +114,42 @@ def test_a_frozen_writer_is_replaced_and_comes_back_as_a_replica_each_time(
         assert figures["failover.rejoin_outage"] == pytest.approx(longest_gap_of_return(lines), abs=0.001)
         # Inserts that waited in the frozen server's sockets, if any, were done when it went on, and nobody has them.
         assert figures["failover.errant_rows"] == only_in(folder / source, tables[0]).total()
+
+
+@pytest.mark.mha
+def test_a_source_that_was_replaced_while_it_was_frozen_follows_its_successor_though_the_job_is_cancelled(
+    mha: MHA, lab_directory: Path, config: ConfigFile, server: FakeServer, start_agent: Callable[[], AgentProcess]
+) -> None:
+    config.include(lab_directory)
+    system = configuration.load(config.file).systems["mha"]
+    source = mha.source
+    asked = {"fault": "freeze_writer", "fault_at": 1, "hold": 120, "rejoin_timeout": 120}
+    server.jobs.append(a_job(system="mha", tool="failover", parameters=asked, threads=(1,), warmup=1, duration=150))
+    start_agent()
+    eventually(lambda: mha.source != source, what="the frozen source was replaced", seen=server.job_ends)
+    server.cancel = True
+    eventually(server.job_ends, what="the job has ended")
+    assert [end["outcome"] for end in server.job_ends()] == ["cancelled"]
+    assert mha.status(source) == "replicates"
+    eventually(lambda: is_whole(system), what="the system is whole")
+
+
+@pytest.mark.mha
+def test_a_second_source_that_a_killed_probe_left_frozen_is_thawed_and_follows_the_first(
+    mha: MHA, lab_directory: Path, config: ConfigFile, tmp_path: Path
+) -> None:
+    config.include(lab_directory)
+    system = configuration.load(config.file).systems["mha"]
+    node = next(node for node in mha.servers if node != mha.source)
+    mha.servers[node].sql("STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 0")
+    assert not is_whole(system)
+    secrets = tmp_path / "secrets"
+    secrets.write_text(Failover().secrets(system, SCHEMA))
+    fault = Fault("freeze", node, "writer", system.controls[node]["freeze"], system.controls[node]["thaw"])
+    Faulty(fault, faults_system.read(secrets), tmp_path / STRUCK).__enter__().strike()
+    argv = [sys.executable, "-m", "workers.agent.faults", "restore", "--secrets", str(secrets)]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert mha.status(node) == "replicates"
+    assert list(tmp_path.glob(f"{STRUCK}*")) == []
+    eventually(lambda: is_whole(system), what="the system is whole")

@@ -167,6 +167,20 @@ def test_a_program_stopped_while_it_thaws_a_node_leaves_it_thawed(tmp_path: Path
         program.wait()
 
 
+def test_a_thawed_node_is_remembered_until_its_trial_has_settled(tmp_path: Path) -> None:
+    file = tmp_path / STRUCK
+    fault = Fault("freeze", "db1", "writer", ("true",), ("true",))
+    with contextlib.suppress(SystemExit), Faulty(fault, a_target(), file) as faulty:
+        faulty.strike()
+        faulty.undo(timeout=LIMIT)
+        raise SystemExit(143)
+    assert faults.unsettled(file) == fault
+    with Faulty(fault, a_target(), file) as faulty:
+        faulty.strike()
+        faulty.undo(timeout=LIMIT)
+    assert faults.unsettled(file) is None
+
+
 def left(folder: Path, fault: Fault, **more: Any) -> Order:
     """The order of the step restore, where a program died after it had injected the fault."""
     fields = {"host": "", "port": 0, "socket": "", "user": "", "password": "", "schema": "", "platform": "galera"}
