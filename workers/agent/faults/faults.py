@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pymysql
 
-from workers.agent.faults.system import TargetSystem
+from workers.agent.faults.system import RDS, TargetSystem
 from workers.agent.measure.database import error_text
 from workers.agent.programs.report import Failed
 from workers.agent.runtime.spool import write_durably
@@ -64,7 +64,7 @@ def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str
         return Fault("crash", writer, "writer")
     if fault in ("switch", "rds_failover"):
         argv = system.controls.get("", {}).get("switch")
-        if fault == "rds_failover" and system.platform not in ("aurora", "rds-mysql"):
+        if fault == "rds_failover" and system.platform not in ("aurora", RDS):
             raise Failed(f"fault rds_failover needs AWS; platform {system.platform} has switch instead")
         if not argv:
             raise Failed(f"fault {fault} needs the system's own control: add `switch` to [systems.controls]")

@@ -14,7 +14,7 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.faults.system import Identity, TargetSystem, identity
+from workers.agent.faults.system import NodeNames, TargetSystem, identity
 from workers.agent.runtime.config import ServerAddress
 
 SPARE = 4  # workers beyond those needed when every operation waits for its timeout
@@ -73,7 +73,7 @@ class Lane:
         *,
         system: TargetSystem,
         address: ServerAddress,
-        names: Mapping[Identity, str],
+        names: NodeNames,
         clock: LoadClock,
         rate: float,
         timeout: float,
@@ -128,7 +128,7 @@ class Lane:
     def connect(self) -> tuple["Connection[Cursor]", str]:
         connection = self._system.connect(self._address, timeout=self.timeout)
         found = identity(connection)
-        return connection, self._names.get(found, ":".join(found))
+        return connection, self._names.get(found, self._address) or ":".join(found)
 
     def is_back(self, worker: "_Worker") -> None:
         self._idle.append(worker)

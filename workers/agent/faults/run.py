@@ -41,7 +41,7 @@ class ProbeRun:
         self.system = system.read(order.secrets_file)
         self.until = order.warmup + order.duration
         self.id = secrets.token_hex(8)
-        self.names = system.identities(self.system)
+        self.names = system.node_names(self.system)
         self.writer = system.writer(self.system, self.names)
         readers = [node for node in self.system.nodes if node != self.writer]
         self.fault = faults.plan(self.chosen["fault"], system=self.system, writer=self.writer, readers=readers)

@@ -15,7 +15,7 @@ from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.onward import Onward
 from workers.agent.faults.readback import Row, WriteAccount
 from workers.agent.faults.record import Record
-from workers.agent.faults.system import TABLE, Identity, TargetSystem
+from workers.agent.faults.system import TABLE, NodeNames, TargetSystem
 from workers.agent.faults.transfer import ErrorLog
 from workers.agent.measure.database import error_text
 from workers.agent.programs.report import Failed, emit, emit_check
@@ -31,7 +31,7 @@ class Settling:
         self,
         *,
         system: TargetSystem,
-        names: Mapping[Identity, str],
+        names: NodeNames,
         record: Record,
         clock: LoadClock,
         run: str,

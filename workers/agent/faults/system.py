@@ -16,6 +16,7 @@ from workers.agent.runtime.config import Controls, ServerAddress, SystemConfig
 
 TABLE = "failover_probe"
 ASK_TIMEOUT = 10.0  # s
+RDS = "rds-mysql"  # a platform
 IDENTITY = "SELECT @@hostname, @@port, @@server_id"
 
 Identity = tuple[str, ...]
@@ -95,23 +96,40 @@ def identity(connection: "Connection[Cursor]") -> Identity:
         return tuple(str(part) for part in cursor.fetchone() or ())
 
 
-def identities(system: TargetSystem) -> dict[Identity, str]:
-    """Each node by its own identity. Raises Failed when a node does not answer."""
-    found = {}
+@dataclass(frozen=True)
+class NodeNames:
+    """`at`: of nodes known by their address, whatever server answers there: the only node, whose endpoint is a second
+    address, and instances of RDS, where a standby on another host takes over the address."""
+
+    of: Mapping[Identity, str]
+    at: Mapping[ServerAddress, str]
+
+    def get(self, found: Identity, address: ServerAddress) -> str | None:
+        return self.at.get(address) or self.of.get(found)
+
+
+def node_names(system: TargetSystem) -> NodeNames:
+    """Raises Failed when a node does not answer."""
+    found: dict[Identity, str] = {}
     for node, address in system.nodes.items():
         try:
-            found[identity_at(system, address)] = node
+            own = identity_at(system, address)
         except (pymysql.MySQLError, OSError) as error:
             raise Failed(f"node {node} at {address} does not answer: {error_text(error)}") from error
-    return found
+        found[own] = node
+    fixed = {address: node for node, address in system.nodes.items()}
+    if len(system.nodes) == 1:
+        return NodeNames(found, {**fixed, system.endpoint: next(iter(system.nodes))})
+    return NodeNames(found, fixed if system.platform == RDS else {})
 
 
-def writer(system: TargetSystem, names: Mapping[Identity, str]) -> str:
-    """The node behind the endpoint, by its identity. Raises Failed, pymysql.MySQLError or OSError."""
+def writer(system: TargetSystem, names: NodeNames) -> str:
+    """The node behind the endpoint. Raises Failed, pymysql.MySQLError or OSError."""
     found = identity_at(system, system.endpoint)
-    if found not in names:
+    name = names.get(found, system.endpoint)
+    if name is None:
         raise Failed(f"the server behind {system.endpoint} ({':'.join(found)}) is none of the system's nodes")
-    return names[found]
+    return name
 
 
 def identity_at(system: TargetSystem, address: ServerAddress) -> Identity:

@@ -9,7 +9,8 @@ import pymysql
 import pytest
 
 from lab.mariadb import MariaDB
-from tests.workers.agent.faults.probing import lines_of
+from lab.packages import program as program_named
+from tests.workers.agent.faults.probing import inserts_of, lines_of
 from workers.agent.faults import __main__ as program
 from workers.agent.faults.system import TargetSystem
 from workers.agent.programs.order import Order
@@ -58,3 +59,26 @@ def test_a_crash_that_did_not_restart_the_server_is_a_failed_check(
     (restarted,) = (line for line in lines if line.get("check") == "restarted")
     assert not restarted["held"]
     assert restarted["label"].startswith("the server of db1 did not restart: it has run for ")
+
+
+def test_a_standby_that_takes_over_the_only_node_s_address_has_its_name(
+    mariadb: MariaDB, schema: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client = [
+        program_named("mariadb"),
+        "--no-defaults",
+        f"--socket={mariadb.socket}",
+        "-uroot",
+        f"-p{mariadb.password}",
+    ]
+    # Another server as seen by its clients, who have to connect again.
+    switch = [*client, "-e", "SET GLOBAL server_id = 4711; KILL USER splashboard"]
+    before = mariadb.sql("SELECT @@server_id")
+    order = an_order(mariadb, tmp_path, "rds_failover", platform="rds-mysql", controls={"": {"switch": switch}})
+    try:
+        lines = probed_alone(order, capsys)
+        assert mariadb.sql("SELECT @@server_id").strip() == "4711"
+    finally:
+        mariadb.sql(f"SET GLOBAL server_id = {before}")
+    assert {line["server"] for line in inserts_of(lines) if line["ok"]} == {"db1"}
+    assert [line["held"] for line in lines if line.get("check") == "in_step"] == [True]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.paths import ROOT
 from tests.support.waiting import LIMIT, eventually
 from workers.agent.faults import __main__ as program
 from workers.agent.faults import faults, transfer
+from workers.agent.faults import system as faults_system
 from workers.agent.faults.faults import STRUCK, Fault, Faulty, plan, run
 from workers.agent.faults.readback import account, errant
 from workers.agent.faults.system import TargetSystem
@@ -82,6 +84,21 @@ def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> No
     assert found == Fault("kill", "db2", "reader", ("kill it",), ("start it",))
     with pytest.raises(Failed, match="needs a reader, and no other node than the writer db1"):
         plan("kill_reader", system=a_target(db1=NODE), writer="db1", readers=[])
+
+
+def identified(monkeypatch: pytest.MonkeyPatch, **hosts: str) -> None:
+    """The servers' hostnames by the nodes' addresses; all listen on one port with one server_id."""
+    nodes = a_target().nodes
+    found = {nodes[node]: (host, "3306", "1") for node, host in hosts.items()}
+    monkeypatch.setattr(faults_system, "identity_at", lambda _, address: found[address])
+
+
+def test_an_instance_of_rds_keeps_its_name_on_another_host_beside_a_replica(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = replace(a_target("rds-mysql"), port=a_target().nodes["db1"].port)
+    identified(monkeypatch, db1="ip-10-0-0-1", db2="ip-10-0-0-2")
+    names = faults_system.node_names(system)
+    identified(monkeypatch, db1="ip-10-0-1-9", db2="ip-10-0-0-2")
+    assert faults_system.writer(system, names) == "db1"
 
 
 @pytest.mark.parametrize(
