@@ -109,13 +109,18 @@ class NodeNames:
 
 
 def node_names(system: TargetSystem) -> NodeNames:
-    """Raises Failed when a node does not answer."""
+    """Raises Failed when a node does not answer, or is another one too."""
     found: dict[Identity, str] = {}
     for node, address in system.nodes.items():
         try:
             own = identity_at(system, address)
         except (pymysql.MySQLError, OSError) as error:
             raise Failed(f"node {node} at {address} does not answer: {error_text(error)}") from error
+        if own in found:
+            raise Failed(
+                f"nodes {found[own]} and {node} are the same server, or have the same hostname, port and server_id "
+                f"({':'.join(own)}): correct their addresses, or give each a server_id of its own"
+            )
         found[own] = node
     fixed = {address: node for node, address in system.nodes.items()}
     if len(system.nodes) == 1:

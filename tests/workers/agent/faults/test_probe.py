@@ -93,6 +93,12 @@ def identified(monkeypatch: pytest.MonkeyPatch, **hosts: str) -> None:
     monkeypatch.setattr(faults_system, "identity_at", lambda _, address: found[address])
 
 
+def test_nodes_that_are_one_server_are_refused_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    identified(monkeypatch, db1="here", db2="here")
+    with pytest.raises(Failed, match=r"nodes db1 and db2 are the same server, or have the same .* \(here:3306:1\)"):
+        faults_system.node_names(a_target())
+
+
 def test_an_instance_of_rds_keeps_its_name_on_another_host_beside_a_replica(monkeypatch: pytest.MonkeyPatch) -> None:
     system = replace(a_target("rds-mysql"), port=a_target().nodes["db1"].port)
     identified(monkeypatch, db1="ip-10-0-0-1", db2="ip-10-0-0-2")
