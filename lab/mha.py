@@ -179,7 +179,10 @@ class MHA:
             settings={**mariadb.SETTINGS, **self.settings, **self._waits("ON"), **manager.SETTINGS},
             members=members,
             node_controls=(*NODE_CONTROLS, "start_alone"),
-            system_controls={"switch": fault_command(self.var, self.slug, "", "switch"), "watch": watch},
+            system_controls={
+                **{name: fault_command(self.var, self.slug, "", name) for name in ("switch", "check")},
+                "watch": watch,
+            },
             proxy_socket=self.proxy.socket,
         )
 
@@ -202,6 +205,10 @@ class MHA:
     def do(self, control: str, node: str, /) -> None:
         if control == "start_alone" and node in NODES:
             self._start_alone(node)
+            return
+        if control == "check":
+            if not self.manager.is_watching():
+                raise LabError(f"{self.slug}: MHA's manager does not watch; see {self.manager.log}")
             return
         if control != "switch":
             raise LabError(f"{self.slug} has no {control}")

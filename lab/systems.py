@@ -71,7 +71,7 @@ class LabSystem(Protocol):
     def stop(self, node: str, /) -> None: ...
 
     def do(self, control: str, node: str, /) -> None:
-        """Other controls: `switch` of the whole system, `start_alone`, `cut` and `heal` of a node."""
+        """Other controls: `switch` and `check` of the whole system, `start_alone`, `cut` and `heal` of a node."""
 
 
 @contextmanager

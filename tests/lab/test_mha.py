@@ -38,7 +38,7 @@ def test_the_agents_file_says_where_to_listen_to_the_manager(mha: MHA, tmp_path:
     file.write_text(include + '[server]\nurl = "http://127.0.0.1:1"\ntoken_file = "token"\n')
     system = config.load(file).systems["mha"]
     assert [node.role for node in system.nodes] == ["writer", "reader", "reader"]
-    assert set(system.controls[""]) == {"restart", "switch", "watch"}
+    assert set(system.controls[""]) == {"restart", "switch", "watch", "check"}
     assert str(mha.events) in system.controls[""]["watch"]
 
 

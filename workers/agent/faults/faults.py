@@ -19,6 +19,8 @@ from workers.agent.runtime.spool import write_durably
 CONTROL_TIMEOUT = 120.0  # s
 UNDO_UNDER_WAY = 3.0  # s for an undoing that a stopped program began
 PAUSE = 0.1  # s between looks for its end
+READY_TIMEOUT = 60.0  # s: MHA's manager checks its servers before it watches them
+READY_PAUSE = 1.0  # s between questions
 STRUCK = "failover.struck"  # beside the secrets file: a lasting fault until it is undone
 UNDONE = ".undone"  # its name's end from then on, until the trial has settled
 # Errors of a statement during which its server ends.
@@ -85,6 +87,20 @@ def plan(fault: str, *, system: TargetSystem, writer: str, readers: Sequence[str
     return Fault(control, node, role, tuple(system.controls[node][control]), tuple(undo))
 
 
+def await_ready(system: TargetSystem) -> None:
+    """Waits until the system's own `check` succeeds: without its manager a fault would have no end. Raises Failed."""
+    argv = system.controls.get("", {}).get("check")
+    deadline = time.monotonic() + READY_TIMEOUT
+    while argv:
+        try:
+            run(argv, "the system is not ready for a fault", CONTROL_TIMEOUT)
+            return
+        except Failed:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(READY_PAUSE)
+
+
 class Faulty:
     """`with Faulty(…) as faulty`: undoes the fault on exit, even when the program is being stopped.
 
@@ -128,7 +144,9 @@ class Faulty:
         self._done = True
         problem = f"{self.fault.words()} did not work"
         if self.fault.control != "crash":
-            run(self.fault.argv, problem, CONTROL_TIMEOUT)
+            # A switch that is killed half-way leaves no writer, or two: it ends by itself.
+            left_to = (lambda _: None) if self.fault.control == "switch" else None
+            run(self.fault.argv, problem, CONTROL_TIMEOUT, left_to=left_to)
             return
         try:
             self._system.ask(self._system.endpoint, "ALTER SYSTEM CRASH INSTANCE", timeout=CONTROL_TIMEOUT)

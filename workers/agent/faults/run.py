@@ -45,6 +45,8 @@ class ProbeRun:
         self.writer = system.writer(self.system, self.names)
         readers = [node for node in self.system.nodes if node != self.writer]
         self.fault = faults.plan(self.chosen["fault"], system=self.system, writer=self.writer, readers=readers)
+        if self.fault:
+            faults.await_ready(self.system)
         self.record = Record()
         self.last: tuple[int, int] | None = None  # number and id of the last acknowledged row
         self.log = ErrorLog(self.system, self.fault.node) if self.fault and self.fault.node else None

@@ -24,8 +24,9 @@ SYSTEM_ROLES = re.compile(f"{DRIVER}|{SAMPLER}")
 PROXY = "proxy"  # role of the node in front of the servers
 MEBIBYTE = 1024 * 1024
 NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start_alone", "start", "cut", "heal")
-# watch: prints the log of the system's own manager, as `tail -F`; restart: starts its servers anew between sessions.
-SYSTEM_CONTROLS = ("switch", "watch", "restart")
+# watch: prints the log of the system's own manager, as `tail -F`; check: succeeds while that manager works; restart:
+# starts its servers anew between sessions.
+SYSTEM_CONTROLS = ("switch", "watch", "check", "restart")
 
 Controls = Mapping[str, Mapping[str, tuple[str, ...]]]  # node, or "" for the system -> control -> argv
 Signature = tuple[tuple[str, int, int], ...]  # path, mtime in ns and size of every file read

@@ -26,12 +26,18 @@ from tests.workers.agent.faults.probing import (
 )
 from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, a_job
+from workers.agent.faults import faults
 from workers.agent.faults import system as faults_system
 from workers.agent.faults.faults import STRUCK, Fault, Faulty
+from workers.agent.faults.run import ProbeRun
 from workers.agent.faults.system import TABLE
+from workers.agent.programs.order import Order
+from workers.agent.programs.report import Failed
 from workers.agent.runtime import config as configuration
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools.failover import Failover
+from workers.protocol.workloads import failover
+from workers.protocol.workloads.declaration import check
 
 
 def written_down_before_start(system: SystemConfig, mha: MHA, folder: Path) -> SystemConfig:
@@ -153,3 +159,20 @@ def test_a_second_source_that_a_killed_probe_left_frozen_is_thawed_and_follows_t
     assert mha.status(node) == "replicates"
     assert list(tmp_path.glob(f"{STRUCK}*")) == []
     eventually(lambda: is_whole(system), what="the system is whole")
+
+
+@pytest.mark.mha
+def test_no_fault_is_tried_while_the_manager_does_not_watch(
+    mha: MHA, lab_directory: Path, config: ConfigFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faults, "READY_TIMEOUT", 0.0)
+    config.include(lab_directory)
+    system, source = configuration.load(config.file).systems["mha"], mha.source
+    secrets = tmp_path / "secrets"
+    secrets.write_text(Failover().secrets(system, SCHEMA))
+    order = Order(secrets, check(failover.SPEC, {"fault": "kill_writer"}), threads=1, rate=None, warmup=1, duration=20)
+    ProbeRun(order)
+    mha.manager.stop()
+    with pytest.raises(Failed, match="the system is not ready for a fault: mha: MHA's manager does not watch"):
+        ProbeRun(order)
+    assert mha.status(source) == "is the source"

@@ -42,6 +42,19 @@ with Faulty(Fault("freeze", "db1", "writer", ("true",), thaw), a_target(), Path(
     faulty.strike()
     faulty.undo(timeout=60)
 """
+# Stopped by SIGTERM amid a planned switch.
+SWITCHING = """
+import signal, sys
+from pathlib import Path
+from tests.workers.agent.faults.test_probe import a_target
+from workers.agent.faults.faults import Fault, Faulty
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+folder = sys.argv[1]
+switch = ("sh", "-c", "touch $0/begun; sleep 0.4; touch $0/switched", folder)
+with Faulty(Fault("switch", "db1", "from", switch), a_target(), Path(folder, "struck")) as faulty:
+    faulty.strike()
+"""
 NODE = {name: (f"{name} it",) for name in ("kill", "start", "freeze", "thaw")}
 
 
@@ -188,6 +201,31 @@ def test_a_program_stopped_while_it_thaws_a_node_leaves_it_thawed(tmp_path: Path
     finally:
         program.kill()
         program.wait()
+
+
+def test_a_planned_switch_ends_though_the_program_is_stopped_meanwhile(tmp_path: Path) -> None:
+    program = subprocess.Popen([sys.executable, "-c", SWITCHING, str(tmp_path)], cwd=ROOT)
+    try:
+        eventually((tmp_path / "begun").exists, what="the switch is under way")
+        program.send_signal(signal.SIGTERM)
+        assert program.wait(LIMIT) == 143
+        eventually((tmp_path / "switched").exists, what="the switch has ended")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_a_system_whose_manager_is_not_back_in_time_is_not_ready_for_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faults, "READY_PAUSE", 0.0)
+    # Fails the first time.
+    check = ("sh", "-c", 'test -e "$0" && exit; touch "$0"; echo mha is stopped; exit 2', str(tmp_path / "asked"))
+    faults.await_ready(replace(a_target(), controls={"": {"check": check}}))
+    (tmp_path / "asked").unlink()
+    monkeypatch.setattr(faults, "READY_TIMEOUT", 0.0)
+    with pytest.raises(Failed, match="the system is not ready for a fault: mha is stopped; run: sh -c"):
+        faults.await_ready(replace(a_target(), controls={"": {"check": check}}))
 
 
 def test_a_thawed_node_is_remembered_until_its_trial_has_settled(tmp_path: Path) -> None:
