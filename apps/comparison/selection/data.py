@@ -85,7 +85,8 @@ def load_data(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[in
             for one in earlier.get(pair, ()):
                 by_side[side, one.level].append(replace(one.run, side=side))
         past = (run for own in by_side.values() for run in own)
-        sessions = numbered([*map(_occurrence, filter(is_counted, own_rows)), *past])
+        counting = map(_occurrence, filter(is_counted, own_rows))
+        sessions = numbered([*counting, *past], baseline=chosen.sides[0].key)
         found.append(
             ComparisonData(
                 chosen=chosen,

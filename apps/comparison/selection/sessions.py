@@ -4,10 +4,9 @@ A session stated for a run decides; else the load generator's host, the last sta
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
 
 # Runs of one day follow each other faster than this.
 PAUSE = timedelta(hours=6)
@@ -27,44 +26,85 @@ class Occurrence:
     session: str
 
 
-def numbered(runs: Iterable[Occurrence]) -> dict[int, int]:
-    """Run -> number of its session, in order of time. Sides measured in turns share numbers: within the same hours,
-    each on one start of its servers, from one host."""
+@dataclass
+class _Part:
+    """Runs of one side on one start of its servers, from one host, without a long pause."""
+
+    side: str
+    host: str
+    first: datetime
+    last: datetime
+    runs: list[int]
+
+
+def numbered(runs: Iterable[Occurrence], *, baseline: str | None = None) -> dict[int, int]:
+    """Run -> number of its session, in order of time.
+
+    Where a session of a side ends follows from its own runs. Sides measured in turns share numbers: within the same
+    hours, each on one start of its servers, from one host. With a `baseline` each side shares them with that alone, so
+    that no third side has a part in it.
+    """
     ordered = sorted(runs, key=lambda each: (each.started_at, each.run))
-    keys: dict[int, tuple[object, ...]] = {}
-    for place, occasion in enumerate(_occasions(ordered)):
-        parts = _parts(occasion)
-        hosts = {each.host for each in occasion if not each.session}
-        is_shared = len(hosts) <= 1 and all(len(set(own.values())) == 1 for own in parts.values())
-        for each in occasion:
-            own = ("part", place) if is_shared else ("part", place, each.side, parts[each.side][each.run])
-            keys[each.run] = ("stated", each.session) if each.session else own
+    sides: dict[str, list[Occurrence]] = defaultdict(list)
+    for each in ordered:
+        sides[each.side].append(each)
+    parts = sorted((part for own in sides.values() for part in _parts(own)), key=lambda part: (part.first, part.side))
+    shared = _shared(parts, baseline)
+    keys: dict[int, tuple[object, ...]] = {each.run: ("stated", each.session) for each in ordered if each.session}
+    for place, part in enumerate(parts):
+        keys |= dict.fromkeys(part.runs, ("part", shared[place]))
     numbers: dict[tuple[object, ...], int] = {}
     return {each.run: numbers.setdefault(keys[each.run], len(numbers)) for each in ordered}
 
 
-def _occasions(ordered: list[Occurrence]) -> list[list[Occurrence]]:
-    """Runs without a long pause between them."""
-    found: list[list[Occurrence]] = [ordered[:1]] if ordered else []
-    for before, after in pairwise(ordered):
-        if after.started_at - before.started_at > PAUSE:
-            found.append([])
-        found[-1].append(after)
+def _parts(ordered: Iterable[Occurrence]) -> list[_Part]:
+    """Of one side's runs without a stated session: a new one after a pause, on another host, or with a new start of a
+    server."""
+    found: list[_Part] = []
+    last: dict[str, tuple[_Part, datetime | None]] = {}
+    before: datetime | None = None
+    for each in ordered:
+        if before is not None and each.started_at - before > PAUSE:
+            last = {}
+        before = each.started_at
+        if each.session:
+            continue
+        part, start = last.get(each.host, (None, None))
+        known = start if each.server_started_at is None else each.server_started_at
+        if part is None or (start and known and abs(known - start) > SAME_START):
+            part = _Part(each.side, each.host, each.started_at, each.started_at, [])
+            found.append(part)
+        part.last = each.started_at
+        part.runs.append(each.run)
+        last[each.host] = part, known
     return found
 
 
-def _parts(occasion: list[Occurrence]) -> Mapping[str, dict[int, int]]:
-    """Side -> run -> number of the part: a new one with another host or a new start of a server."""
-    found: dict[str, dict[int, int]] = defaultdict(dict)
-    last: dict[tuple[str, str], tuple[int, datetime | None]] = {}
-    for each in occasion:
-        if each.session:
-            continue
-        own = found[each.side]
-        number, start = last.get((each.side, each.host), (None, None))
-        known = start if each.server_started_at is None else each.server_started_at
-        if number is None or (start and known and abs(known - start) > SAME_START):
-            number = len(set(own.values()))
-        own[each.run] = number
-        last[each.side, each.host] = number, known
+def _shared(parts: Sequence[_Part], baseline: str | None) -> list[int]:
+    """Of each part the place of the one whose number it has: another side's if neither is near others of these two
+    sides, else its own. `parts` in order of time."""
+    near, found = _near(parts), list(range(len(parts)))
+    taken: set[tuple[str, int]] = set()
+    for place, part in enumerate(parts):
+        for side, others in near[place].items():
+            is_asked = others[0] < place if baseline is None else side == baseline
+            is_alone = len(others) == len(near[others[0]][part.side]) == 1
+            if is_asked and is_alone and (part.side, found[others[0]]) not in taken:
+                found[place] = found[others[0]]
+                break
+        taken.add((part.side, found[place]))
+    return found
+
+
+def _near(parts: Sequence[_Part]) -> list[dict[str, list[int]]]:
+    """Of each part: side -> its parts within the same hours, from the same host."""
+    found: list[dict[str, list[int]]] = [defaultdict(list) for _ in parts]
+    recent: list[int] = []
+    for place, part in enumerate(parts):
+        recent = [other for other in recent if part.first - parts[other].last <= PAUSE]
+        for other in recent:
+            if parts[other].host == part.host and parts[other].side != part.side:
+                found[place][parts[other].side].append(other)
+                found[other][part.side].append(place)
+        recent.append(place)
     return found

@@ -29,7 +29,7 @@ from apps.regressions.detection.series import (
 )
 
 # Version of the detection rules: stored trends with another version are analysed again.
-RULES = 9
+RULES = 10
 # Runs before the new ones that are analysed again: back to a known change, or all.
 CONTEXT = 100
 # Of a mean on either side of any split, in standard errors: below it no test could find a change. Outliers are clipped.

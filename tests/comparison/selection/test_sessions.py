@@ -43,6 +43,63 @@ def test_a_restart_of_one_sides_server_only_leaves_no_shared_session() -> None:
     assert found[2] not in (found[1], found[3])
 
 
+def in_turns(*sides: str) -> list[Occurrence]:
+    """Two runs of each side on three days, an hour apart."""
+    days = [
+        run(10 * day + place, side=side, at=24.0 * day + place) for day in range(3) for place, side in enumerate("abab")
+    ]
+    return [each for each in days if each.side in sides]
+
+
+def pattern(found: dict[int, int], runs: list[Occurrence]) -> list[int]:
+    """Which of these runs share numbers, whatever these are."""
+    seen: dict[int, int] = {}
+    return [seen.setdefault(found[each.run], len(seen)) for each in runs]
+
+
+def test_a_side_measured_all_day_joins_no_sessions_of_the_others() -> None:
+    both = in_turns("a", "b")
+    always = [run(100 + number, side="c", at=5.0 * number) for number in range(12)]
+    assert pattern(numbered(both, baseline="a"), both) == [0] * 4 + [1] * 4 + [2] * 4
+    assert pattern(numbered([*both, *always], baseline="a"), both) == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_a_side_started_anew_for_each_run_parts_no_sessions_of_the_others() -> None:
+    both = in_turns("a", "b")
+    restarted = [
+        run(100 + day, side="c", at=24.0 * (day // 2) + day % 2, start=24.0 * (day // 2) + day % 2) for day in range(6)
+    ]
+    found = numbered([*both, *restarted], baseline="a")
+    assert pattern(found, both) == [0] * 4 + [1] * 4 + [2] * 4
+    assert len({found[each.run] for each in restarted}) == 6
+
+
+def test_two_sides_that_the_baseline_is_not_near_are_joined_by_no_third() -> None:
+    """Five hours after the first, and five before the last."""
+    ends, middle = [run(1), run(2, side="b", at=10)], run(3, side="c", at=5)
+    assert pattern(numbered([*ends, middle], baseline="a"), ends) == [0, 1]
+
+
+@examples(100)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abcd"), st.integers(0, 60), st.sampled_from(["", "x"]), st.sampled_from([None, 0, 9])
+        ),
+        max_size=16,
+    )
+)
+def test_further_sides_change_no_session_of_a_side_and_the_baseline(
+    drawn: list[tuple[str, int, str, int | None]],
+) -> None:
+    runs = [
+        run(number, side=side, at=at, host=host, start=start)
+        for number, (side, at, host, start) in enumerate(drawn)
+    ]
+    both = [each for each in sorted(runs, key=lambda each: (each.started_at, each.run)) if each.side in "ab"]
+    assert pattern(numbered(runs, baseline="a"), both) == pattern(numbered(both, baseline="a"), both)
+
+
 def test_a_stated_session_decides_whatever_the_times_say() -> None:
     found = numbered(
         [run(1, stated="monday"), run(2, at=30, stated="monday"), run(3, side="b", at=60, stated="monday")]

@@ -49,3 +49,22 @@ def test_repetitions_that_fall_with_their_order_are_named_with_the_size(client: 
     ribbon = " ".join(elements(html, "[data-ribbon=order]")[0].text().split())
     assert ribbon.startswith("! Falls with each repetition")
     assert re.search("throughput of .+ by [45].. % .+ and of .+ by ", ribbon)
+
+
+def test_a_third_side_measured_all_along_leaves_the_replicates_of_the_others(
+    client: Client, workload: Workload
+) -> None:
+    measured(a_system("a"), [1000, 1003], [1011, 1013], [990, 992])
+    measured(a_system("b"), [1100, 1102], [1109, 1111], [1090, 1094])
+    c = a_system("c")
+    for number in range(11):
+        at = START + timedelta(hours=5 * number)
+        a_measured_run({TPS: 900.0 + number}, system=c, load_level=a_load_level(4), started_at=at, ended_at=at)
+
+    def replicates(*sides: str) -> tuple[str, list[int]]:
+        asked = "&".join(f"side={side}" for side in sides)
+        cells = client.get(f"/api/v1/comparisons/?{asked}&workload={workload.pk}").json()["cells"]
+        (ratio,) = (each["ratio"] for each in cells if (each["side"], each["metric"]) == ("b", TPS))
+        return ratio["replicates"], ratio["counts"]
+
+    assert replicates("a", "b", "c") == replicates("a", "b") == ("sessions", [3, 3])
