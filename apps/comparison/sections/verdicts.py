@@ -15,8 +15,9 @@ def cells(
     comparison: Comparison, metrics: Sequence[ComparedMetric], values: Mapping[int, Mapping[str, float]]
 ) -> tuple[Cell, ...]:
     """Cells of these metrics in the form of Comparison.cells, corrected among themselves; `values` as in `drafts`. If a
-    run is zero or negative, the rank test decides."""
-    corrected = verdict_table.corrected(_by_ranks(drafts(comparison, metrics, values)))
+    run is zero or negative, the rank test decides, of sessions where they are known."""
+    sessions = {run.id: run.session for run in comparison.counted}
+    corrected = verdict_table.corrected(_by_ranks(drafts(comparison, metrics, values), sessions))
     return tuple(replace(cell, words=verdict_table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in corrected)
 
 
@@ -43,18 +44,28 @@ def _with(run: ComparedRun, values: Mapping[str, float]) -> ComparedRun:
     return replace(run, values=dict(values))
 
 
-def _by_ranks(found: Sequence[DraftCell]) -> list[DraftCell]:
+def _by_ranks(found: Sequence[DraftCell], sessions: Mapping[int, int | None]) -> list[DraftCell]:
+    """`sessions`: run -> number; None: not known."""
     baselines = {(cell.level, cell.metric.key): cell for cell in found if cell.ratio is None}
-    return [_ranked(cell, baselines[cell.level, cell.metric.key]) for cell in found]
+    return [_ranked(cell, baselines[cell.level, cell.metric.key], sessions) for cell in found]
 
 
-def _ranked(cell: DraftCell, baseline: DraftCell) -> DraftCell:
+def _ranked(cell: DraftCell, baseline: DraftCell, sessions: Mapping[int, int | None]) -> DraftCell:
     """Rank test only if no ratio exists although both sides have runs, and not all of them are zero."""
     lacks_ratio = cell.ratio is not None and cell.ratio.alone.verdict is Verdict.NO_RATIO
     if not (lacks_ratio and cell.replicates and baseline.replicates):
         return cell
     own, theirs = ([each.value for each in one.replicates] for one in (cell, baseline))
-    return replace(cell, ratio=DraftRatio(rank_test.compare(theirs, own))) if any(own + theirs) else cell
+    if not any(own + theirs):
+        return cell
+    both = (_sessions(baseline, sessions), _sessions(cell, sessions))
+    return replace(cell, ratio=DraftRatio(rank_test.compare(theirs, own, sessions=both)))
+
+
+def _sessions(cell: DraftCell, sessions: Mapping[int, int | None]) -> list[int]:
+    """Of its runs; empty: one is not known, or each run is an event of its own."""
+    known = [session for each in cell.replicates if (session := sessions.get(each.run)) is not None]
+    return known if len(known) == len(cell.replicates) and not cell.metric.single_events else []
 
 
 def _are_all_zero(cell: Cell) -> bool:
@@ -95,4 +106,4 @@ def between(
         if run in values
     ]
     found = verdict_table.judged(sides=list(sides), levels=[level], metrics=metrics, runs=runs, history={}, withheld=())
-    return verdict_table.corrected(_by_ranks(found))
+    return verdict_table.corrected(_by_ranks(found, sessions))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -15,7 +16,7 @@ from apps.catalog.models import System
 from apps.comparison import compare
 from apps.comparison.sections.all_metrics import Everything, Measured, everything
 from apps.comparison.stats import welch
-from apps.comparison.stats.replicates import Sample
+from apps.comparison.stats.replicates import Replicates, Sample
 from apps.comparison.stats.welch import Direction, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison
 from apps.runs.models import Measurement, Run
@@ -113,7 +114,21 @@ def test_where_a_run_is_negative_the_order_of_the_runs_decides(comparison: Compa
     one = of(everything(comparison), READS, comparison)
     assert one.cell.ratio is not None
     assert (one.cell.words, one.cell.ratio.value) == ("higher", None)
-    assert one.cell.ratio.reason == "by the rank test: a run is negative, so no ratio exists"
+    assert one.cell.ratio.reason == (
+        "by the rank test: a run is negative, so no ratio exists; within one session of each side"
+    )
+
+
+def test_order_among_runs_of_few_sessions_decides_nothing(comparison: Comparison) -> None:
+    for run in Run.objects.filter(load_level__threads=4):
+        Measurement.objects.filter(run=run, metric__key=READS).update(value=0.0 if run.system.slug == "a" else 2.0)
+    later = {name: F(name) + timedelta(days=1) for name in ("started_at", "ended_at")}
+    Run.objects.filter(repetition__gt=2).update(**later)
+    comparison = compare.compare(sides=["a", "b"], workload_id=comparison.workload.id)
+    ratio = of(everything(comparison), READS, comparison).cell.ratio
+    assert ratio is not None
+    assert (ratio.verdict, ratio.replicates, ratio.counts) == (Verdict.TOO_FEW, Replicates.SESSIONS, (2, 2))
+    assert ratio.reason == "a run is zero, and the rank test needs 4 sessions per side"
 
 
 def test_it_asks_the_same_number_of_queries_whatever_there_is(comparison: Comparison) -> None:

@@ -93,8 +93,7 @@ def test_further_sides_change_no_session_of_a_side_and_the_baseline(
     drawn: list[tuple[str, int, str, int | None]],
 ) -> None:
     runs = [
-        run(number, side=side, at=at, host=host, start=start)
-        for number, (side, at, host, start) in enumerate(drawn)
+        run(number, side=side, at=at, host=host, start=start) for number, (side, at, host, start) in enumerate(drawn)
     ]
     both = [each for each in sorted(runs, key=lambda each: (each.started_at, each.run)) if each.side in "ab"]
     assert pattern(numbered(runs, baseline="a"), both) == pattern(numbered(both, baseline="a"), both)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats as reference
 
 from apps.comparison.stats import rank_test
+from apps.comparison.stats.replicates import Replicates
 from apps.comparison.stats.welch import Verdict
 
 ALL_FOUR = rank_test.FEWEST_EACH
@@ -54,6 +55,34 @@ def test_it_is_no_more_often_wrong_than_it_says() -> None:
         for row in values
     )
     assert wrong / 2000 <= 0.05
+
+
+@pytest.mark.parametrize(("sessions", "runs"), [(1, 6), (2, 3), (3, 3), (4, 3), (6, 2)])
+def test_equal_sides_measured_in_sessions_are_no_more_often_called_different_than_it_says(
+    sessions: int, runs: int
+) -> None:
+    """Sessions that differ by twice as much as runs, clipped at zero: by runs 27 % of two sessions of three were. One
+    session each does not show how they differ: that is said."""
+    random, numbers = np.random.default_rng(5), np.repeat(np.arange(sessions), runs).tolist()
+    drawn = random.normal(0, 1, (1000, 2, sessions, 1)) + random.normal(0, 0.5, (1000, 2, sessions, runs))
+    values = np.clip(drawn.reshape(1000, 2, -1), 0, None)
+    found = [rank_test.compare(*both, sessions=(numbers, numbers)) for both in values.tolist() if np.any(both)]
+    wrong = [each for each in found if each.verdict in (Verdict.HIGHER, Verdict.LOWER)]
+    if sessions == 1:
+        assert {each.replicates for each in found} == {Replicates.ONE_SESSION}
+        assert all(each.reason.endswith("within one session of each side") for each in wrong)
+    else:
+        assert len(wrong) / 1000 <= 0.05
+
+
+def test_four_sessions_of_each_side_can_be_conclusive_and_three_of_many_runs_cannot() -> None:
+    four = [number for number in range(4) for _ in range(2)]
+    found = rank_test.compare([0.0] * 8, [1.0, 2.0] * 4, sessions=(four, four))
+    assert (found.verdict, found.replicates, found.counts) == (Verdict.HIGHER, Replicates.SESSIONS, (4, 4))
+    three = [number for number in range(3) for _ in range(5)]
+    found = rank_test.compare([0.0] * 15, [1.0] * 15, sessions=(three, three))
+    assert (found.verdict, found.p, found.needed, found.counts) == (Verdict.TOO_FEW, None, 4, (3, 3))
+    assert found.reason == "a run is zero, and the rank test needs 4 sessions per side"
 
 
 def test_equal_runs_are_inconclusive() -> None:
