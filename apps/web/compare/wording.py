@@ -130,16 +130,20 @@ def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterab
 
 
 def parts(by_level: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
-    """Verdicts and the load levels for which they hold. `names` of the sides, by slug."""
+    """Verdicts and the load levels for which they hold, those without a ratio last. `names` of the sides, by slug."""
     places = {words: place for place, words in enumerate(ORDER)}
-    found = sorted(by_level, key=lambda pair: (places.get(pair[1].words, len(ORDER)), said(pair[1])))
-    for words, group in groupby(found, key=lambda pair: said(pair[1])):
+
+    def kind(pair: tuple[Level, Cell]) -> tuple[int, str, bool]:
+        _, cell = pair
+        return places.get(cell.words, len(ORDER)), said(cell), cell.ratio is None or cell.ratio.value is None
+
+    for (_, words, lacks_ratio), group in groupby(sorted(by_level, key=kind), key=kind):
         pairs = list(group)
         at = join_levels([level for level, _ in pairs])
         cells = [cell for _, cell in pairs]
         if words in (NO_RUNS, NOT_MEASURED, NO_ERRORS):
             yield AnswerPart(words, f"at {at}")
-        elif pairs[0][1].ratio is None or pairs[0][1].ratio.value is None:
+        elif lacks_ratio:
             yield AnswerPart(words, f"at {at}: {_reason(cells)}")
         elif words == "too few repetitions":
             yield AnswerPart(words, f"at {at}: {_remedies(pairs, names)}")

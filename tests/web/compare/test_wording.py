@@ -48,6 +48,17 @@ def test_a_difference_that_its_company_demotes_says_so_and_what_would_tell() -> 
     assert compare_wording.remedy(replace(cell, ratio=ratio), NAMES) == (f"{reason}; about 2 more runs per side needed")
 
 
+def test_levels_with_and_without_a_ratio_under_one_verdict_are_all_named() -> None:
+    """A run without dips has no ratio: its level has the verdict by ranks."""
+    ratio = replace(a_cell(more=2, needed=5), words="worse", ratio=Ratio(Verdict.HIGHER, value=2.0, low=1.5, high=2.67))
+    ranked = replace(ratio, ratio=Ratio(Verdict.HIGHER, reason="by the rank test: a run is zero, so no ratio exists"))
+    alone = "at 1 and 8 threads: by the rank test: a run is zero, so no ratio exists"
+    for pairs in ([(1, ranked), (4, ratio), (8, ranked)], [(4, ratio), (1, ranked), (8, ranked)]):
+        found = compare_wording.parts([(a_level(threads), cell) for threads, cell in pairs], NAMES)
+        texts = ["at 4 threads 2.00\u00a0× [1.50,\u00a02.67]", alone]
+        assert [(part.words, part.text) for part in found] == [("worse", text) for text in texts]
+
+
 def test_no_load_level_is_passed_over_where_few_things_would_tell() -> None:
     pairs = [(a_level(threads), a_cell(more=2 if threads < 8 else 3, needed=5)) for threads in (1, 2, 4, 8, 16)]
     assert compare_wording._remedies(pairs, NAMES) == (
