@@ -126,8 +126,9 @@ class More:
 
 @dataclass(frozen=True)
 class DraftCell:
-    """A Cell until its ratio is corrected for the number of those in its table. `withheld`: no verdict is shown.
-    `has_runs`: the side has runs at the level that count, with this metric or without."""
+    """A Cell until its ratio is corrected for the number of those in its table. `unknown`: sides whose runs and earlier
+    ones, are too few to show how much they vary. `withheld`: no verdict is shown. `has_runs`: the side has runs at the
+    level that count, with this metric or without."""
 
     side: str
     level: int
@@ -136,7 +137,7 @@ class DraftCell:
     summary: SideSummary | None
     history: int
     ratio: DraftRatio | None
-    more: tuple[More, ...]
+    unknown: tuple[str, ...]
     withheld: bool
     has_runs: bool
 

@@ -59,7 +59,7 @@ def _ranked(cell: DraftCell, baseline: DraftCell, sessions: Mapping[int, int | N
     if not any(own + theirs):
         return cell
     both = (_sessions(baseline, sessions), _sessions(cell, sessions))
-    return replace(cell, ratio=DraftRatio(rank_test.compare(theirs, own, sessions=both)))
+    return replace(cell, ratio=DraftRatio(rank_test.compare(theirs, own, sessions=both)), unknown=())
 
 
 def _sessions(cell: DraftCell, sessions: Mapping[int, int | None]) -> list[int]:

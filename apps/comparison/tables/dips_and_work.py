@@ -96,7 +96,7 @@ def _counted_cells(draft: Draft, costs: RunCosts, row: Sequence[DraftCell]) -> I
     yield baseline
     sides = _seconds(draft, costs, baseline)
     for cell in others:
-        yield replace(cell, ratio=rare_events.draft(sides, _seconds(draft, costs, cell)), more=())
+        yield replace(cell, ratio=rare_events.draft(sides, _seconds(draft, costs, cell)), unknown=())
 
 
 def _seconds(draft: Draft, costs: RunCosts, cell: DraftCell) -> Counted:

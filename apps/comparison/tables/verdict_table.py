@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from apps.comparison.stats import moderation, multiple_testing, rare_events, rates, welch
+from apps.comparison.stats import moderation, multiple_testing, rank_test, rare_events, rates, welch
 from apps.comparison.stats.rare_events import Counted
 from apps.comparison.stats.replicates import FEWEST_HISTORY, Replicates, Sample, geometric_mean
 from apps.comparison.stats.welch import DraftRatio, Ratio, Verdict
@@ -75,8 +75,8 @@ def _row(
             if replicates[side]
             else None,
             history=_history_used(samples[side]),
-            ratio=(ratio := _draft(metric, level.rate, counted, samples, (sides[0], side)) if place else None),
-            more=_more(ratio.alone, {sides[0]: samples[sides[0]], side: samples[side]}) if ratio else (),
+            ratio=_draft(metric, level.rate, counted, samples, (sides[0], side)) if place else None,
+            unknown=tuple(each for each in (sides[0], side) if not welch.has_noise(samples[each])) if place else (),
             withheld=side in withheld,
             has_runs=bool(runs.get((side, level.id))),
         )
@@ -147,25 +147,23 @@ def _history_used(sample: Sample) -> int:
     return noise.history if noise else 0
 
 
-def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
-    """Runs that each side lacks for a likely answer."""
-    if ratio.needed is None:
+def _more(ratio: Ratio, baseline: DraftCell, cell: DraftCell) -> tuple[More, ...]:
+    """What each side lacks for a likely answer; nothing where there is one."""
+    if ratio.needed is None or ratio.verdict not in (Verdict.INCONCLUSIVE, Verdict.TOO_FEW):
         return ()
-    unknown = [side for side, sample in samples.items() if not welch.has_noise(sample)]
-    return _lacking(ratio, {side: len(samples[side].values) for side in unknown or samples})
-
-
-def _lacking(ratio: Ratio, counts: Mapping[str, int]) -> tuple[More, ...]:
-    """`counts`: replicates of each side."""
-    lacking = {side: (ratio.needed or 0) - count for side, count in counts.items()}
     unit = "session" if by_session(ratio) else "run"
-    return tuple(More(side, runs, unit) for side, runs in lacking.items() if runs > 0)
+    runs = len(baseline.replicates), len(cell.replicates)
+    is_without_interval = ratio.verdict is Verdict.TOO_FEW and unit == "run"
+    counts = dict(zip((baseline.side, cell.side), runs if is_without_interval else ratio.counts or runs, strict=True))
+    asked = cell.unknown if is_without_interval and cell.unknown else counts
+    lacking = {side: ratio.needed - counts[side] for side in asked}
+    return tuple(More(side, number, unit) for side, number in lacking.items() if number > 0)
 
 
 def by_session(ratio: Ratio) -> bool:
-    """Whether what is needed counts sessions; too few of anything are too few runs."""
-    sessions = (Replicates.SESSIONS, Replicates.PAIRED_SESSIONS)
-    return ratio.replicates in sessions and ratio.verdict is not Verdict.TOO_FEW
+    """Whether what is needed counts sessions; an interval lacks runs, ranks may lack sessions."""
+    is_without_interval = ratio.verdict is Verdict.TOO_FEW and ratio.needed != rank_test.FEWEST_EACH
+    return ratio.replicates in (Replicates.SESSIONS, Replicates.PAIRED_SESSIONS) and not is_without_interval
 
 
 def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
@@ -177,10 +175,6 @@ def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
         ratio = next(ratios) if cell.ratio is not None else None
         if ratio is None:
             baseline = cell
-        more = cell.more
-        if baseline is not None and ratio is not None and ratio.verdict is Verdict.INCONCLUSIVE:
-            counts = ratio.counts or (len(baseline.replicates), len(cell.replicates))
-            more = _lacking(ratio, dict(zip((baseline.side, cell.side), counts, strict=True)))
         cells.append(
             Cell(
                 side=cell.side,
@@ -191,7 +185,7 @@ def corrected(found: Sequence[DraftCell]) -> tuple[Cell, ...]:
                 history=cell.history,
                 ratio=ratio,
                 words=_words(cell, ratio) if ratio else "",
-                more=more,
+                more=_more(ratio, baseline, cell) if ratio is not None and baseline is not None else (),
             )
         )
     return tuple(cells)

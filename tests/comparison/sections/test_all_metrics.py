@@ -18,7 +18,7 @@ from apps.comparison.sections.all_metrics import Everything, Measured, everythin
 from apps.comparison.stats import welch
 from apps.comparison.stats.replicates import Replicates, Sample
 from apps.comparison.stats.welch import Direction, Ratio, Verdict
-from apps.comparison.values import Cell, ComparedMetric, Comparison
+from apps.comparison.values import Cell, ComparedMetric, Comparison, More
 from apps.runs.models import Measurement, Run
 from apps.web.compare.sections.all_metrics import summary
 from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
@@ -125,7 +125,9 @@ def test_order_among_runs_of_few_sessions_decides_nothing(comparison: Comparison
     later = {name: F(name) + timedelta(days=1) for name in ("started_at", "ended_at")}
     Run.objects.filter(repetition__gt=2).update(**later)
     comparison = compare.compare(sides=["a", "b"], workload_id=comparison.workload.id)
-    ratio = of(everything(comparison), READS, comparison).cell.ratio
+    cell = of(everything(comparison), READS, comparison).cell
+    assert cell.more == (More("a", 2, "session"), More("b", 2, "session"))
+    ratio = cell.ratio
     assert ratio is not None
     assert (ratio.verdict, ratio.replicates, ratio.counts) == (Verdict.TOO_FEW, Replicates.SESSIONS, (2, 2))
     assert ratio.reason == "a run is zero, and the rank test needs 4 sessions per side"

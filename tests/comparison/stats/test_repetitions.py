@@ -1,6 +1,8 @@
 """That as many repetitions as are said to be needed do tell, in the table that said so."""
 
 import math
+from datetime import UTC, datetime
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +10,9 @@ import pytest
 from apps.comparison.stats import multiple_testing, welch
 from apps.comparison.stats.power import MARGIN, MOST_REPETITIONS, NoiseBasis, RunNoise, repetitions_needed
 from apps.comparison.stats.replicates import Sample
-from apps.comparison.stats.welch import Ratio, Verdict
+from apps.comparison.stats.welch import Direction, Ratio, Verdict
+from apps.comparison.tables import verdict_table
+from apps.comparison.values import ComparedMetric, ComparedRun, Level
 from tests.comparison.stats import simulated
 
 TABLES = 1500
@@ -108,3 +112,39 @@ def test_one_repetition_fewer_than_needed_would_likely_not_do(count: int, level:
 def test_a_hopeless_question_says_that_the_search_stopped() -> None:
     noise = RunNoise(variance=1.0, freedom=4, history=0)
     assert repetitions_needed(NoiseBasis((noise, noise), (3, 3), 1e-6), level=0.05) == MOST_REPETITIONS + 1
+
+
+def test_a_verdict_that_like_cells_decide_asks_for_no_more_repetitions() -> None:
+    """Two sessions of two runs of each side, 5 % apart; at the last load they differ so much that it alone would be
+    inconclusive."""
+    throughput = ComparedMetric("client.throughput", "throughput", "1/s", Direction.HIGHER, "throughput", primary=True)
+    levels = [Level(threads, str(threads), threads, None, "") for threads in range(1, 9)]
+    runs = [
+        ComparedRun(
+            id=number,
+            side=side,
+            level=level.id,
+            repetition=number % 2,
+            started_at=datetime(2026, 1, 1, tzinfo=UTC),
+            provenance="agent",
+            warmup=0,
+            duration=60,
+            campaign=None,
+            values={throughput.key: (1000 if side == "a" else 950) * (1 + session * spread)},
+            left_out="",
+            session=session,
+        )
+        for level in levels
+        for spread in [0.03 if level is levels[-1] else 0.001 + level.id / 10_000]
+        for number, (side, session) in enumerate(product("ab", (0, 0, 1, 1)), start=10 * level.id)
+    ]
+    found = verdict_table.judged(
+        sides=["a", "b"], levels=levels, metrics=[throughput], runs=runs, history={}, withheld=()
+    )
+    (alone,) = verdict_table.judged(
+        sides=["a", "b"], levels=levels[-1:], metrics=[throughput], runs=runs, history={}, withheld=()
+    )[1:]
+    assert alone.ratio is not None
+    assert alone.ratio.alone.verdict is Verdict.INCONCLUSIVE
+    last = verdict_table.corrected(found)[-1]
+    assert (last.words, last.more) == ("worse", ())
