@@ -111,6 +111,18 @@ def test_of_two_systems_of_a_column_the_one_measured_last_stands_there() -> None
     assert _measured(_row(MIXED)) == [("galera", "p"), ("mha", "m")]
 
 
+def test_a_run_of_long_ago_that_is_stored_later_was_not_measured_last() -> None:
+    workload = a_workload("oltp_read_write")
+    for day, (slug, platform) in enumerate((("m", "mha"), ("p", "pxc"), ("g", "galera"))):
+        a_measured_run(
+            {"client.throughput": 1.0},
+            system=_system(slug, platform),
+            workload=workload,
+            started_at=START - timedelta(days=day),
+        )
+    assert _measured(_row(MIXED)) == [("galera", "p"), ("mha", "m")]
+
+
 def test_the_load_is_the_one_that_most_architectures_share() -> None:
     workload = a_workload("oltp_read_write")
     one, other = _system("g", "galera"), _system("m", "mha")

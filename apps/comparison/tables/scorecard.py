@@ -247,13 +247,16 @@ class _Candidates:
     def ranked(self, pairs: Collection[Pair]) -> list[_Ranked]:
         """The places of systems and workloads. At a fixed rate all do the same work."""
         counted = places.counted(pairs=pairs, most=0, newest=ENOUGH_RUNS) if pairs else []
-        levels = LoadLevel.objects.in_bulk({each.level for each in counted})
+        started = Run.objects.select_related("load_level").only("started_at", "load_level")
+        last_runs = started.in_bulk([each.newest[0] for each in counted])
+        levels = {run.load_level_id: run.load_level for run in last_runs.values()}
         groups: dict[tuple[int, int, int, bool], list[RunPlace]] = defaultdict(list)
         at_levels: dict[Pair, set[int]] = defaultdict(set)
         for each in counted:
             at_levels[each.system, each.workload].add(each.level)
-        # In the order in which they were measured: the last of each family counts.
-        for each in sorted(counted, key=lambda each: each.newest):
+        # In the order in which they were measured: the last of each family counts. A run may be gone meanwhile.
+        known = [(last_runs[each.newest[0]], each) for each in counted if each.newest[0] in last_runs]
+        for _, each in sorted(known, key=lambda one: (one[0].started_at, one[0].pk)):
             is_own = each.kind[0] not in FILLERS
             groups[each.workload, each.level, self.systems[each.system].hardware_class_id, is_own].append(each)
         found = []
