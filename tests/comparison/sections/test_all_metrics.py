@@ -205,6 +205,18 @@ def test_csv_has_every_comparison_with_all_digits(client: Client, comparison: Co
         assert float(line["value"]) == one.cell.summary.value
 
 
+def test_csv_says_whether_sessions_or_runs_are_needed(client: Client, comparison: Comparison) -> None:
+    def units() -> set[str]:
+        text = client.get(f"/compare/everything.csv?{address(comparison)}").content.decode()
+        found = [line for line in csv.DictReader(io.StringIO(text)) if line["unit"] == "transactions/s"]
+        return {line["unit of needed"] for line in found if line["needed per side"]}
+
+    assert units() == {"runs"}
+    later = {name: F(name) + timedelta(days=1) for name in ("started_at", "ended_at")}
+    Run.objects.filter(repetition__gt=2).update(**later)
+    assert units() == {"sessions"}
+
+
 def test_markdown_is_what_the_page_shows_with_a_link(client: Client, comparison: Comparison) -> None:
     text = client.get(f"/compare/everything.md?{address(comparison)}").content.decode()
     table = [line for line in text.splitlines() if line.startswith("|")][2:]

@@ -20,6 +20,7 @@ from apps.comparison.pure import (
     Ratio,
     Side,
     Verdict,
+    verdict_table,
 )
 from apps.core import tabular
 from apps.core.problems import FieldProblem, Invalid
@@ -51,7 +52,8 @@ COLUMNS = (
     "p",
     "adjusted p",
     "Cliff's delta",
-    "runs needed",
+    "needed per side",
+    "unit of needed",
 )
 
 
@@ -70,6 +72,7 @@ class MetricRow:
     adjusted_p: str
     delta: str
     needed: str
+    needed_unit: str
     each: str
 
     @property
@@ -173,6 +176,7 @@ def lines(comparison: Comparison, found: Everything, *, show_all: bool) -> list[
             adjusted_p=_p(one.cell.ratio.adjusted_p if one.cell.ratio else None),
             delta=_delta(one.cell.ratio),
             needed=_needed(one.cell.ratio),
+            needed_unit=_needed_unit(one.cell.ratio),
             each=_each(one),
         )
         for one in found.measured
@@ -216,6 +220,12 @@ def _needed(ratio: Ratio | None) -> str:
     return f"more than {MOST_REPETITIONS:,}" if ratio.needed > MOST_REPETITIONS else f"{ratio.needed:,}"
 
 
+def _needed_unit(ratio: Ratio | None) -> str:
+    if ratio is None or ratio.needed is None:
+        return ""
+    return "sessions" if verdict_table.by_session(ratio) else "runs"
+
+
 def _each(one: Measured) -> str:
     """Single events are few and listed one by one: the side's, then the baseline's."""
     if not one.metric.single_events:
@@ -244,6 +254,7 @@ def comma_separated(comparison: Comparison, found: Everything) -> str:
                 line.entry.words,
                 *_numbers(line.measured.cell.ratio, "p", "adjusted_p", "delta"),
                 line.needed,
+                line.needed_unit,
             ]
             for line in lines(comparison, found, show_all=True)
         ],
