@@ -1,8 +1,8 @@
 """Cost of the sides: per month, and per million units of completed work, over all nodes of a system."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated
@@ -14,8 +14,9 @@ from apps.catalog.models import HardwareClass, Node, System
 from apps.comparison.sections import scaleup, verdicts
 from apps.comparison.sections.scaleup import SideSize, StepUp
 from apps.comparison.sections.section import Section
-from apps.comparison.stats.welch import Direction
-from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
+from apps.comparison.stats.welch import Direction, DraftRatio, Ratio, Verdict
+from apps.comparison.tables import verdict_table
+from apps.comparison.values import Cell, ComparedMetric, Comparison, DraftCell, Level
 from apps.core.answers import Hidden, Name, Shown
 from apps.runs.models import COUNTED, Measurement, Run
 
@@ -119,10 +120,24 @@ def cost_of(comparison: Comparison) -> ComparedCost | None:
         rate=rate,
         metric=metric,
         sides=sides,
-        cells=verdicts.cells(comparison, [metric], values),
+        cells=verdict_table.corrected(_bounded(comparison, rates, verdicts.drafts(comparison, [metric], values))),
         steps=scaleup.steps_up(comparison, {cost.side: _size(cost) for cost in sides}, rate, rates),
         others=_others(comparison, systems),
     )
+
+
+def _bounded(comparison: Comparison, rates: Mapping[int, float], found: Iterable[DraftCell]) -> Iterator[DraftCell]:
+    """Without the ratios of sides of which a run did no work: its cost has no bound, and the others' is not theirs."""
+    idle = {(run.side, run.level) for run in comparison.counted if rates.get(run.id, 1.0) <= 0}
+    baseline = comparison.sides[0].slug
+    for cell in found:
+        names = {cell.side: "this side", baseline: "the baseline"}
+        named = [name for side, name in names.items() if (side, cell.level) in idle]
+        if cell.ratio is None or not named:
+            yield cell
+        else:
+            reason = f"a run of {named[0]} did no work, so that its cost has no bound: no ratio exists"
+            yield replace(cell, ratio=DraftRatio(Ratio(Verdict.NO_RATIO, reason=reason)))
 
 
 def _systems(comparison: Comparison) -> dict[str, System]:

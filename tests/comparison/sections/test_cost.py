@@ -99,6 +99,20 @@ def test_a_cheaper_transaction_is_better_and_other_hardware_withholds_the_verdic
     assert costs("large-box", "small-box").cells[1].words == "better"
 
 
+@pytest.mark.parametrize(("idle", "named"), [("large-box", "this side"), ("small-box", "the baseline")])
+def test_a_side_of_which_a_run_did_no_work_has_no_ratio_of_costs(
+    boxes: tuple[System, System], idle: str, named: str, client: Client
+) -> None:
+    measure(next(box for box in boxes if box.slug == idle), (0.0,), at=1)
+    asked = f"side=small-box&side=large-box&workload={a_workload().pk}"
+    answer = client.get(f"/api/v1/comparisons/?{asked}&include=cost").json()
+    (cell,) = (each for each in answer["cost"]["cells"] if each["side"] == "large-box")
+    (of_throughput,) = (each for each in answer["cells"] if (each["side"], each["metric"]) == ("large-box", TPS))
+    assert cell["words"] == of_throughput["words"] == "no ratio"
+    assert cell["ratio"]["value"] is None
+    assert cell["ratio"]["reason"].startswith(f"a run of {named} did no work")
+
+
 def test_every_node_is_paid_for_but_the_load_generator(boxes: tuple[System, System]) -> None:
     small, _ = boxes
     proxy = a_box("proxy", vcpu=2, price="0.05", source="our contract")
