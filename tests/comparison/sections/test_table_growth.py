@@ -160,6 +160,15 @@ def test_a_gap_in_the_seconds_counts_the_rows_around_it() -> None:
     assert found.time_to(450) == pytest.approx(4.5)
 
 
+def test_the_time_to_insert_rows_ends_when_they_are_reached() -> None:
+    """A stall within them counts, what follows the last row does not."""
+    found = growth_rate.inserted(np.arange(1.0, 9.0), np.array([100.0, 100.0, 0.0, 0.0, 100.0, 0.0, 0.0, 0.0]))
+    assert found is not None
+    assert [found.time_to(rows) for rows in (0, 50, 200, 250, 300, 301)] == pytest.approx([0, 0.5, 2, 4.5, 5, 5])
+    assert growth_rate.last_rate(found, 300) == pytest.approx(100)
+    assert growth_rate.stretches(found, 150)[-1].rate == pytest.approx(150 / 3.5)
+
+
 def test_an_interval_counts_for_as_long_as_it_was() -> None:
     found = growth_rate.inserted(np.array([1.0, 2.0, 4.0, 5.0]), np.array([100.0, 100.0, 50.0, 100.0]))
     assert found is not None

@@ -29,8 +29,11 @@ class Inserted:
         return float(self.rows[-1])
 
     def time_to(self, rows: float) -> float:
-        """Time until `rows` rows were inserted, s, interpolated within an interval; at most that of `total`."""
-        return float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.seconds)))
+        """Time until `rows` rows were inserted first, s, interpolated within an interval; at most that of `total`: not
+        what a run stood still or waited afterwards."""
+        asked, counts = min(rows, self.total), np.append(0.0, self.rows)
+        end = int(np.searchsorted(counts, asked)) + 1
+        return float(np.interp(asked, counts[:end], np.append(0.0, self.seconds)[:end]))
 
 
 @dataclass(frozen=True)
