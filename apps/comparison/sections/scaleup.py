@@ -55,7 +55,7 @@ class StepUp:
     """From side `small` to side `large`. `price` and `vcpu`: None: not stated."""
 
     small: Annotated[str, "a side"]
-    large: Annotated[str, "the same on larger hardware"]
+    large: Annotated[str, "the same on larger hardware; on other hardware, if neither vCPU nor price of both is stated"]
     price: Annotated[Unbounded | None, "ratio of prices, exact"]
     vcpu: Annotated[Unbounded | None, "ratio of vCPU, exact"]
     gains: tuple[Gain, ...]
@@ -91,7 +91,7 @@ def steps_up(
 
 
 def _pairs(sides: Sequence[Side], sizes: Mapping[str, SideSize]) -> list[tuple[str, str]]:
-    """The smaller and the larger side of each."""
+    """The smaller and the larger side of each; in the order of the sides where neither is known to be larger."""
     found = []
     for one, other in combinations(sides, 2):
         same = (one.platform_slug, one.release, one.workload.id) == (
@@ -100,13 +100,17 @@ def _pairs(sides: Sequence[Side], sizes: Mapping[str, SideSize]) -> list[tuple[s
             other.workload.id,
         )
         if same and sizes[one.slug].machines != sizes[other.slug].machines:
-            small, large = sorted((one.slug, other.slug), key=lambda slug: _order(sizes[slug]))
-            found.append((small, large))
+            is_larger = _is_larger(sizes[one.slug], sizes[other.slug])
+            found.append((other.slug, one.slug) if is_larger else (one.slug, other.slug))
     return found
 
 
-def _order(size: SideSize) -> tuple[float, float]:
-    return size.vcpu or 0, size.usd_per_hour or 0
+def _is_larger(one: SideSize, other: SideSize) -> bool:
+    """By vCPU, else by price: by what is stated of both."""
+    for own, others in ((one.vcpu, other.vcpu), (one.usd_per_hour, other.usd_per_hour)):
+        if own and others and own != others:
+            return own > others
+    return False
 
 
 def _times(small: float | None, large: float | None) -> float | None:

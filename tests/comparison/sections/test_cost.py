@@ -196,6 +196,19 @@ def test_whichever_is_the_baseline_the_step_goes_from_small_to_large(boxes: tupl
     assert costs("large-box", "small-box").steps == costs().steps
 
 
+def test_a_step_goes_by_what_is_stated_of_both_sides(boxes: tuple[System, System]) -> None:
+    """One's vCPU alone says nothing: then the price does, and without it the order of the sides."""
+    HardwareClass.objects.filter(slug="l").update(vcpu=None)
+    for sides in (("small-box", "large-box"), ("large-box", "small-box")):
+        (step,) = costs(*sides).steps
+        assert (step.small, step.large, step.vcpu) == ("small-box", "large-box", None)
+        assert step.price == pytest.approx(3)
+    HardwareClass.objects.filter(slug="l").update(price_per_hour=None, price_source="", price_date=None)
+    for sides in (("small-box", "large-box"), ("large-box", "small-box")):
+        (step,) = costs(*sides).steps
+        assert (step.small, step.large, step.price) == (*sides, None)
+
+
 def test_each_side_is_also_taken_at_its_own_best_level(boxes: tuple[System, System]) -> None:
     measure(boxes[0], (900.0, 910.0, 905.0), threads=16)
     measure(boxes[1], (5000.0, 5100.0, 5050.0), threads=16)
