@@ -104,22 +104,13 @@ def test_pxc_stands_in_the_column_of_galera() -> None:
     assert [key for key, _ in _measured(_row(MIXED))] == ["galera", "mha"]
 
 
-def test_of_two_systems_of_a_column_the_one_measured_last_stands_there() -> None:
-    workload = a_workload("oltp_read_write")
-    for slug, platform in (("g", "galera"), ("p", "pxc"), ("m", "mha")):
-        a_measured_run({"client.throughput": 1.0}, system=_system(slug, platform), workload=workload)
-    assert _measured(_row(MIXED)) == [("galera", "p"), ("mha", "m")]
-
-
-def test_a_run_of_long_ago_that_is_stored_later_was_not_measured_last() -> None:
-    workload = a_workload("oltp_read_write")
-    for day, (slug, platform) in enumerate((("m", "mha"), ("p", "pxc"), ("g", "galera"))):
-        a_measured_run(
-            {"client.throughput": 1.0},
-            system=_system(slug, platform),
-            workload=workload,
-            started_at=START - timedelta(days=day),
-        )
+@pytest.mark.parametrize("stored", ["gpm", "mpg"])
+def test_of_two_systems_of_a_column_the_one_measured_last_stands_there(stored: str) -> None:
+    workload, days = a_workload("oltp_read_write"), {"g": 0, "p": 1, "m": 2}
+    for slug in stored:
+        system = _system(slug, {"g": "galera", "p": "pxc", "m": "mha"}[slug])
+        started = START + timedelta(days=days[slug])
+        a_measured_run({"client.throughput": 1.0}, system=system, workload=workload, started_at=started)
     assert _measured(_row(MIXED)) == [("galera", "p"), ("mha", "m")]
 
 
@@ -143,6 +134,22 @@ def test_examples_make_room_for_other_runs_once_these_compare(filler: str) -> No
     assert _measured(_row(MIXED)) == [("galera", "g"), ("mha", "m")], "a single one does not answer the question"
     a_measured_run({"client.throughput": 1.0}, system=_system("n", "mha"), workload=workload)
     assert _measured(_row(MIXED)) == [("mha", "n"), ("single", "s")]
+
+
+@pytest.mark.parametrize("filler", ["example", "rig"])
+def test_examples_of_the_same_systems_do_not_count_beside_other_runs(filler: str) -> None:
+    workload = a_workload("oltp_read_write")
+    for slug, platform, values in (("g", "galera", A), ("m", "mha", B)):
+        system = _system(slug, platform)
+        for value in values:
+            for provenance, factor in ((filler, 10.0), ("agent", 1.0)):
+                measured = {"client.throughput": value * factor}
+                a_measured_run(measured, system=system, workload=workload, provenance=provenance)
+    for each, values in zip(_row(MIXED).measured, (A, B), strict=True):
+        assert each.side
+        assert each.side.origins == ("agent",)
+        assert each.cell
+        assert sorted(one.value for one in each.cell.replicates) == sorted(values)
 
 
 def test_runs_that_count_nowhere_stand_in_no_row() -> None:

@@ -7,7 +7,6 @@ together with the run's own row.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import connection
 from django.db.models import Count
@@ -27,9 +26,9 @@ _TABLES = [f"(SELECT {_HASH.format(written='xmin, ctid')} FROM {model._meta.db_t
 _CATALOG = f"SELECT pg_postmaster_start_time(), {', '.join(_TABLES)}"
 _RUNS = f"""
 WITH newest AS MATERIALIZED (
-    SELECT own.* FROM unnest(%(systems)s::bigint[], %(workloads)s::bigint[], %(levels)s::bigint[])
-        AS p (system, workload, level)
-    CROSS JOIN unnest(%(origins)s::text[]) AS o (origin)
+    SELECT own.* FROM unnest(%(systems)s::bigint[], %(workloads)s::bigint[], %(levels)s::bigint[], %(origins)s::text[])
+        AS p (system, workload, level, origins)
+    CROSS JOIN LATERAL unnest(string_to_array(p.origins, ' ')) AS o (origin)
     CROSS JOIN LATERAL (
         SELECT id, system_id, workload_id, load_level_id, provenance, started_at, xmin AS written, ctid AS place
         FROM runs_run
@@ -70,12 +69,17 @@ def catalog() -> Versions:
     return *written, *accepted.values_list(*fields)
 
 
-def newest_runs(at: Collection[tuple[int, int, int]]) -> NewestRuns:
-    """The newest runs that count of each system, workload and load level in `at`, as by Compare. Two queries."""
-    systems, workloads, levels = zip(*at, strict=True) if at else ((), (), ())
-    asked: dict[str, Any] = {"systems": [*systems], "workloads": [*workloads], "levels": [*levels], "most": MOST_RUNS}
+def newest_runs(at: Collection[tuple[int, int, int, tuple[str, ...]]]) -> NewestRuns:
+    """The newest runs that count of each system, workload and load level in `at`, of its origins. Two queries."""
+    asked = {
+        "systems": [system for system, _, _, _ in at],
+        "workloads": [workload for _, workload, _, _ in at],
+        "levels": [level for _, _, level, _ in at],
+        "origins": [" ".join(origins) for _, _, _, origins in at],
+        "most": MOST_RUNS,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_RUNS, {**asked, "origins": Run.Provenance.values})
+        cursor.execute(_RUNS, asked)
         ids, of_system, of_workload, written = cursor.fetchone()
     pairs = zip(of_system or (), of_workload or (), strict=True)
     sides = dict(zip(ids or (), pairs, strict=True))

@@ -57,6 +57,7 @@ CRASHES = ("kill_writer", "crash")
 # Of ALTER TABLE, where several are measured alike.
 USUAL_ALGORITHM = "inplace"
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
+OWN = tuple(each for each in Run.Provenance.values if each not in FILLERS)
 # With more runs of each side no load is preferred to another.
 ENOUGH_RUNS = 5
 
@@ -107,12 +108,14 @@ class ScorecardRow:
 @dataclass(frozen=True)
 class _Place:
     """Systems of several families on one class of hardware under one workload and load level. `levels`: all that they
-    were measured at, which Compare judges together, as each says how much the others vary."""
+    were measured at, which Compare judges together, as each says how much the others vary. `origins` of their runs: no
+    fillers beside others."""
 
     workload: Workload
     level: LoadLevel
     systems: Mapping[str, System]  # by the family's key
     levels: frozenset[int]
+    origins: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ def _question() -> _Question:
     catalog = row_versions.catalog()
     chosen = _chosen()
     at = [
-        (system.pk, each.workload.pk, level)
+        (system.pk, each.workload.pk, level, each.origins)
         for each in chosen.values()
         for system in each.systems.values()
         for level in sorted(each.levels)
@@ -236,8 +239,7 @@ class _Candidates:
     def bounds(self, pairs: Iterable[Pair]) -> dict[int, tuple[bool, bool, int, bool]]:
         """Workload -> what the first parts of its ranks are at most."""
         # By name, not by what they are not: for the index.
-        own = [each for each in Run.Provenance.values if each not in FILLERS]
-        has_own = Run.objects.filter(COUNTED, provenance__in=own).exists()
+        has_own = Run.objects.filter(COUNTED, provenance__in=OWN).exists()
         shared: dict[int, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for system, workload in pairs:
             shared[workload][self.systems[system].hardware_class_id].add(self.families[system])
@@ -251,13 +253,12 @@ class _Candidates:
         last_runs = started.in_bulk([each.newest[0] for each in counted])
         levels = {run.load_level_id: run.load_level for run in last_runs.values()}
         groups: dict[tuple[int, int, int, bool], list[RunPlace]] = defaultdict(list)
-        at_levels: dict[Pair, set[int]] = defaultdict(set)
-        for each in counted:
-            at_levels[each.system, each.workload].add(each.level)
+        at_levels: dict[tuple[int, int, bool], set[int]] = defaultdict(set)
         # In the order in which they were measured: the last of each family counts. A run may be gone meanwhile.
         known = [(last_runs[each.newest[0]], each) for each in counted if each.newest[0] in last_runs]
         for _, each in sorted(known, key=lambda one: (one[0].started_at, one[0].pk)):
-            is_own = each.kind[0] not in FILLERS
+            is_own = each.kind[0] in OWN
+            at_levels[each.system, each.workload, is_own].add(each.level)
             groups[each.workload, each.level, self.systems[each.system].hardware_class_id, is_own].append(each)
         found = []
         for (pk, at, _, is_own), alike in groups.items():
@@ -267,8 +268,8 @@ class _Candidates:
             most = len(runs) > 1, is_own, len(runs), self._is_of_row(pk)
             rank = *most, min(runs.values()), level.rate is None, level.threads, is_usual, pk
             newest = {self.families[each.system]: self.systems[each.system] for each in alike}
-            measured_at = frozenset().union(*(at_levels[system.pk, pk] for system in newest.values()))
-            found.append(_Ranked(rank, _Place(workload, level, newest, measured_at)))
+            measured_at = frozenset().union(*(at_levels[system.pk, pk, is_own] for system in newest.values()))
+            found.append(_Ranked(rank, _Place(workload, level, newest, measured_at, OWN if is_own else FILLERS)))
         return found
 
     def _is_of_row(self, workload: int) -> bool:
