@@ -1,13 +1,14 @@
 """Sentences of the scorecard: what is measured, how sure it is, what articles state."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from apps.comparison.api import ScorecardCell, ScorecardRow
 from apps.comparison.pure import WITHHELD, Cell, Direction, inverse, with_interval
-from apps.core.text import and_list, counted
+from apps.core.text import and_list
 from apps.core.units import NBSP
 from apps.published.frames import Frame, FrameMark
 from apps.runs.pure import title_of
+from apps.web.compare.wording import remedy
 from workers.protocol.workloads.kinds import FAILOVER, INGEST, MIXED, SCHEMA_CHANGE, TPCC
 
 TITLES = {INGEST: "Ingest", MIXED: "OLTP", TPCC: "TPC-C", FAILOVER: "Failover", SCHEMA_CHANGE: "Schema change"}
@@ -141,7 +142,8 @@ def conclusion(row: ScorecardRow, *, as_speed: bool = False) -> str:
         return f"Only {_named(row.measured[0])} is measured."
     turned = as_speed and row.metric is not None and row.metric.direction == Direction.LOWER
     decided = [f"{_named(cell)} {_ratio(cell, turned=turned)}" for cell in _decided(row)]
-    rest = [_undecided(cell) for cell in others if not (cell.cell and cell.cell.words in DECIDED)]
+    names = {cell.side.slug: _named(cell) for cell in row.measured if cell.side}
+    rest = [_undecided(cell, names) for cell in others if not (cell.cell and cell.cell.words in DECIDED)]
     if decided:
         return _sentence("; ".join([f"{_best(row)} is {standing(row)}: {', '.join(decided)}", *rest]))
     return _sentence(f"{_best(row)} and {'; '.join(rest)}")
@@ -160,16 +162,15 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _undecided(cell: ScorecardCell) -> str:
+def _undecided(cell: ScorecardCell, names: Mapping[str, str]) -> str:
+    """`names` of the row's families, by the side's slug."""
     found = cell.cell
     if found is None or found.words == WITHHELD:
         return f"{_named(cell)}: verdict withheld, their configurations differ"
     if found.words == EQUIVALENT:
         return f"{_named(cell)}: equivalent"
-    more = max(found.more, key=lambda each: each.runs, default=None)
-    is_named = more is not None and 0 < more.runs <= MOST_NAMED
-    needed = f"; about {counted(more.runs, f'more {more.unit}')} per side needed" if more and is_named else ""
-    return f"{_named(cell)}: {found.words}{needed}"
+    is_named = 0 < max((each.runs for each in found.more), default=0) <= MOST_NAMED
+    return f"{_named(cell)}: {found.words}{f'; {remedy(found, names)}' if is_named else ''}"
 
 
 def _ratio(cell: ScorecardCell, *, turned: bool) -> str:

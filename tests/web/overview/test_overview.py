@@ -224,7 +224,7 @@ def test_published_figures_stand_beside_measured_ones_in_one_frame_each(client: 
     ("galera", "mha", "words"),
     [
         ((100.0, 102.0, 101.0), (200.0, 202.0, 201.0), "MHA is best: PXC/Galera 0.502\u00a0×"),
-        ((100.0,), (200.0,), "MHA and PXC/Galera: too few repetitions; about"),
+        ((100.0,), (200.0,), "MHA and PXC/Galera: too few repetitions; needs at least 2 more runs per side"),
         ((100.0, 140.0, 120.0), (110.0, 150.0, 130.0), "MHA and PXC/Galera: inconclusive; about"),
         ((100.0,), (), "Only PXC/Galera is measured."),
         ((), (), "Not measured."),
@@ -236,6 +236,13 @@ def test_the_conclusion_says_who_is_best_and_how_sure(
     _measure(_system("g", "pxc"), *galera)
     _measure(_system("m", "mha"), *mha)
     assert wording.conclusion(_oltp()).startswith(words)
+
+
+def test_the_conclusion_names_the_side_that_lacks_runs() -> None:
+    _measure(_system("g", "pxc"), 100.0, 102.0, 101.0)
+    _measure(_system("m", "mha"), 200.0)
+    words = "MHA and PXC/Galera: too few repetitions; needs at least 2 more runs of MHA."
+    assert wording.conclusion(_oltp()) == words
 
 
 @pytest.mark.parametrize(
