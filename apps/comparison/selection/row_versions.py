@@ -7,6 +7,7 @@ together with the run's own row.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 from django.db.models import Count
@@ -71,7 +72,7 @@ def catalog() -> Versions:
 
 def newest_runs(at: Collection[tuple[int, int, int, tuple[str, ...]]]) -> NewestRuns:
     """The newest runs that count of each system, workload and load level in `at`, of its origins. Two queries."""
-    asked = {
+    asked: dict[str, Any] = {
         "systems": [system for system, _, _, _ in at],
         "workloads": [workload for _, workload, _, _ in at],
         "levels": [level for _, _, level, _ in at],
