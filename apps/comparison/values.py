@@ -174,7 +174,8 @@ class ComparedRun:
     left_out: Annotated[str, "why it does not count; empty: it counts"]
     failed_checks: Annotated[tuple[str, ...], "keys of the quality checks it failed"] = ()
     session: Annotated[
-        int | None, "number of its session, in order of time; equal on sides measured in turns; null: it does not count"
+        int | None,
+        "number of its session, in order of time; that of the baseline if measured in turns; null: it does not count",
     ] = None
 
     @property

@@ -135,7 +135,8 @@ def tool_agreement(
         for side in matrix.sides[1:]
     }
     matrix = _no_stronger(matrix, beside) if beside else matrix
-    sessions = sessions_of(one.run for row in matrix.rows for cell in row.cells for one in cell.replicates)
+    runs = (one.run for row in matrix.rows for cell in row.cells for one in cell.replicates)
+    sessions = sessions_of(runs, baseline=chosen[0])
     return ToolAgreement(matrix.sides, claims(matrix, about, sessions), matrix.tests, matrix.notes)
 
 

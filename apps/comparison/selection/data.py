@@ -112,11 +112,11 @@ def _occurrence(row: Mapping[str, Any]) -> Occurrence:
     return Occurrence(row["id"], row["side"], row["started_at"], host, row["server_started_at"], row["session"])
 
 
-def sessions_of(runs: Iterable[int]) -> dict[int, int]:
-    """Run -> number of its session, of all workloads together. One query."""
+def sessions_of(runs: Iterable[int], *, baseline: str | None = None) -> dict[int, int]:
+    """Run -> number of its session, of all workloads together. `baseline`: slug of a system. One query."""
     known = Run.objects.filter(pk__in=set(runs)).order_by()
     rows = known.values("id", "started_at", "host", "server_started_at", "session", side=F("system__slug"))
-    return numbered(map(_occurrence, rows))
+    return numbered(map(_occurrence, rows), baseline=baseline)
 
 
 def values_of(runs: Iterable[int]) -> dict[int, dict[str, float]]:
