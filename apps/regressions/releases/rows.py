@@ -145,13 +145,15 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
     by_row: dict[tuple[int, str], list[Cell]] = defaultdict(list)
     for cell in judged.cells:
         by_row[cell.level, cell.metric].append(cell)
+    asked = _latency_at_rates(comparison)
     primary = {level: _fewest(cells) for (level, key), cells in by_row.items() if metrics[key].primary}
     for before, after in by_row.values():
         metric, level, workload = metrics[before.metric], levels[before.level], comparison.workload
+        is_primary = metric.primary or (metric.key == asked and level.rate is not None)
         if not before.replicates or after.ratio is None:
             continue
         # Not every run's output has each percentile: that is no lack of repetitions.
-        if not metric.primary and _fewest((before, after)) < min(FEWEST_RUNS, primary.get(level.id, 0) or 1):
+        if not is_primary and _fewest((before, after)) < min(FEWEST_RUNS, primary.get(level.id, 0) or 1):
             continue
         # Without errors, dips or downtime, or without transactions to count them by, there is nothing to judge.
         if not metric.primary and not metric.key.startswith(PERCENTILE) and after.ratio.verdict is Verdict.NO_RATIO:
@@ -209,7 +211,7 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
             high=ratio.high,
             p=ratio.adjusted_p,
             smallest=least,
-            margin=None if metric.kind in COUNTED else limits.margin(*place, primary=metric.primary),
+            margin=None if metric.kind in COUNTED else limits.margin(*place, primary=is_primary),
             visible=verdicts.visible(ratio),
             worst=verdicts.worst(ratio, metric.direction),
             failing=ratio.upper_share,
@@ -217,9 +219,17 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
             sessions=ratio.counts if verdict_table.by_session(ratio) else None,
             reason=reason,
             origins=origins,
-            primary=metric.primary,
+            primary=is_primary,
             suspect=verdict is RowVerdict.INCONCLUSIVE and is_more_alone(ratio),
         )
+
+
+def _latency_at_rates(comparison: ComparedSides) -> str:
+    """Key of the percentile that is primary at a fixed rate, where throughput is what was asked for: the one that
+    Compare shows. Empty: single events are judged, whose latency leaves out what failed."""
+    if any(metric.primary and metric.single_events for metric in comparison.metrics):
+        return ""
+    return next((metric.key for metric in comparison.metrics if metric.kind == "latency"), "")
 
 
 def smallest(limits: Thresholds, workload: int, metric: int, *, kind: str) -> float:

@@ -120,8 +120,8 @@ class CheckRow:
     smallest: Annotated[float, "smallest relative difference that counts"] = 0.0
     margin: Annotated[
         float | None,
-        "share by which it may be worse and pass, as set when it was compared; null: the `tolerance`, of latency at "
-        "least 0.5; errors have none",
+        "share by which it may be worse and pass, as set when it was compared; null: the `tolerance`, beside the "
+        "primary metric at least 0.5; errors have none",
     ] = None
     visible: Hidden[float | None] = None
     worst: Annotated[Unbounded | None, "greatest share by which it may be worse, by its interval"] = None
@@ -134,7 +134,10 @@ class CheckRow:
     ] = None
     reason: str = ""
     origins: Annotated[tuple[str, ...], "of its runs"] = ()
-    primary: Annotated[bool, "the workload's primary metric, not latency, errors, dips or work beside it"] = True
+    primary: Annotated[
+        bool,
+        "the workload's primary metric, at a fixed rate its latency too; not latency, errors, dips or work beside it",
+    ] = True
     suspect: Annotated[bool, "of errors and dips: more by its own interval, but not among all rows"] = False
     finding: Annotated[int | None, "id of its finding"] = None
     finding_state: str = ""

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from apps.regressions.look import compare
-from apps.regressions.models import Change, Finding
+from apps.regressions.models import Change, Finding, Threshold
 from apps.regressions.releases import check
 from apps.regressions.releases.stored_checks import fingerprint
 from apps.regressions.releases.values import ReleaseCheck, Result, RowVerdict, answer
@@ -21,6 +21,7 @@ from tests.regressions.releases.released import (
     measure,
     the_hardware,
 )
+from tests.support.builders import a_user
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +85,44 @@ def test_a_worse_latency_is_a_change_of_the_releases_one_finding() -> None:
     compare(a_release(NEW), the_hardware())
     assert sorted(Change.objects.values_list("metric__key", "verdict")) == [(P95, "worse"), (P99, "worse")]
     assert Finding.objects.count() == 1
+
+
+def at_a_rate(rate: float | None, *, recorded: bool = True) -> ReleaseCheck:
+    """Throughput of 100/s in both; p95 and p99 of the newer one 13 % higher, by its interval up to 36 %. `recorded`: by
+    both."""
+    for version, latencies in ((OLD, (10.0, 10.6, 9.5)), (NEW, (11.3, 12.4, 10.3))):
+        system = a_system_of(version)
+        for day, value in enumerate(latencies):
+            known = {P95: value, P99: value * 2} if recorded or version == OLD else None
+            measure(system, [100 + day / 100], day=day, rate=rate, metrics=known)
+    return check.check(a_release(NEW), the_hardware())
+
+
+def test_at_a_fixed_rate_that_is_held_a_p95_that_may_be_a_third_worse_is_not_fine() -> None:
+    found = at_a_rate(100.0)
+    rows = {row.metric: row for row in found.rows}
+    assert (rows["client.throughput"].verdict, rows[P95].verdict) == (RowVerdict.RATE_HELD, RowVerdict.INCONCLUSIVE)
+    assert 0.3 < (rows[P95].worst or 0.0) < 0.5
+    assert (rows[P95].primary, rows[P99].primary, found.result) == (True, False, Result.CANNOT_TELL)
+    assert found.why == ("1 row is inconclusive, and may be worse by more than 10\u00a0%.",)
+
+
+def test_without_a_rate_the_same_latency_is_judged_beside_throughput() -> None:
+    found = at_a_rate(None)
+    assert (found.result, [row.metric for row in found.rows if row.primary]) == (Result.FINE, ["client.throughput"])
+
+
+def test_at_a_fixed_rate_a_margin_for_all_metrics_is_that_of_latency() -> None:
+    every = {"workload": None, "metric": None, "smallest": 0.005, "significant": 1e-5, "by": a_user()}
+    Threshold.objects.create(**every, margin=0.45)
+    found = at_a_rate(100.0)
+    assert (found.result, {row.metric: row.margin for row in found.rows}[P95]) == (Result.FINE, 0.45)
+
+
+def test_at_a_fixed_rate_latency_that_only_the_older_release_recorded_is_missing() -> None:
+    found = at_a_rate(100.0, recorded=False)
+    assert verdicts(found) == {"client.throughput": "rate held", P95: "missing"}
+    assert found.result is Result.CANNOT_TELL
 
 
 @pytest.mark.parametrize(
