@@ -54,13 +54,14 @@ def finding(row: Mapping[str, Any]) -> str:
 
 
 def remark(row: Mapping[str, Any]) -> str:
-    """Why there is no verdict, or the number of repetitions needed."""
+    """Why there is no verdict, the number of repetitions needed, and what failed checks make of the verdict."""
     texts = [row["reason"]] if row["reason"] else []
     if row["needed"] is not None:
         count = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
         texts.append(f"{count} {'sessions' if row.get('sessions') else 'repetitions'} per side needed")
     if row.get("margin") is not None:
         texts.append(f"margin {row['margin'] * 100:g} %")
+    texts += [each["words"].rstrip(".") for each in row.get("claim_limits", ())]
     return "; ".join(texts)
 
 

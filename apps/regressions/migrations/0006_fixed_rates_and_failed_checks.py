@@ -1,4 +1,4 @@
-"""Queues every compared release: latency at a fixed rate is now primary."""
+"""Queues every compared release: latency at a fixed rate is now primary, and failed checks limit rows."""
 
 from typing import Any
 

@@ -16,7 +16,6 @@ from apps.regressions.releases import stored_checks
 from apps.regressions.releases.pairs import MEASURED, Lines, Pair, Where, lines
 from apps.regressions.releases.rows import ReleaseWorkload
 from apps.regressions.releases.values import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, SystemPair, answer
-from apps.runs.models import Run
 
 MOST_NAMED = 4
 
@@ -131,11 +130,6 @@ def _notes(
     )
     if small:
         yield f"{small} row{' is' if small == 1 else 's are'} worse by less than the threshold: shown as unchanged."
-    runs = {run for row in rows for run in (*row.runs_before, *row.runs_after)}
-    doubted = Run.objects.filter(pk__in=runs).exclude(failed_checks=[]).count() if runs else 0
-    if doubted:
-        of = f"{doubted} of {len(runs)} runs" if len(runs) > 1 else "The only run"
-        yield f"{of} failed a quality check, named on each run's page: check these before relying on a close result."
     synthetic = {origin for row in rows for origin in row.origins} - set(MEASURED)
     if synthetic:
         yield "Generated and example runs are included here."

@@ -38,11 +38,17 @@ def markdown(check: ReleaseCheck, *, link: str, finding: Callable[[int], str]) -
 
 
 def _row(row: CheckRow, finding: Callable[[int], str]) -> list[str]:
-    verdict = f"{row.verdict} (accepted)" if row.is_accepted else row.verdict.value
     metric = f"{row.metric_name} ({row.direction} is better)"
     before, after = map(_value, _sides(row))
     found = _finding(row, finding)
-    return [verdict, row.workload_words, row.level, metric, found, before, after, _change(row), p_words(row.p)]
+    return [_verdict(row), row.workload_words, row.level, metric, found, before, after, _change(row), p_words(row.p)]
+
+
+def _verdict(row: CheckRow) -> str:
+    """With what failed checks make of it, which the reasons explain."""
+    heads = [each.head.lower() for each in row.claim_limits if row.verdict is not RowVerdict.VOID]
+    said = ["accepted"] * row.is_accepted + heads
+    return f"{row.verdict} ({', '.join(said)})" if said else row.verdict.value
 
 
 def _finding(row: CheckRow, address: Callable[[int], str]) -> str:

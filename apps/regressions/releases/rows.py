@@ -15,13 +15,16 @@ from apps.comparison.pure import (
     CONFIDENCE,
     FEWEST_RUNS,
     Cell,
+    ClaimLimit,
     ComparedSides,
     Direction,
     Draft,
     DraftCell,
+    Meaning,
     Ratio,
     Replicates,
     Verdict,
+    limits_between,
     verdict_table,
 )
 from apps.regressions.releases import verdicts
@@ -38,6 +41,7 @@ COUNTED = ("errors", "dips")
 # Of work per transaction less is no finding, unless a threshold of the metric says otherwise: group commits and
 # background work follow the throughput.
 SMALLEST_WORK = 0.1
+IS_BETTER = {RowVerdict.BETTER: True, RowVerdict.WORSE: False}
 
 
 def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
@@ -146,6 +150,7 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
     for cell in judged.cells:
         by_row[cell.level, cell.metric].append(cell)
     asked = _latency_at_rates(comparison)
+    failed = {run.id: run.failed_checks for run in comparison.runs}
     primary = {level: _fewest(cells) for (level, key), cells in by_row.items() if metrics[key].primary}
     for before, after in by_row.values():
         metric, level, workload = metrics[before.metric], levels[before.level], comparison.workload
@@ -180,6 +185,9 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
                 else after.ratio
             )
             verdict, reason = verdicts.verdict(seen, metric.direction, least)
+        limited = _limited(before, after, failed, IS_BETTER.get(verdict)) if metric.kind != "errors" else ()
+        if limited and limited[0].meaning is Meaning.VOID and verdict is not RowVerdict.WITHHELD:
+            verdict, reason, limited = RowVerdict.VOID, "", limited[:1]
         ratio = after.ratio
         if floor := _floor(before, after):
             ratio = replace(ratio, value=None, low=None, high=None)
@@ -221,7 +229,16 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
             origins=origins,
             primary=is_primary,
             suspect=verdict is RowVerdict.INCONCLUSIVE and is_more_alone(ratio),
+            claim_limits=limited,
         )
+
+
+def _limited(
+    before: Cell, after: Cell, failed: Mapping[int, Sequence[str]], is_better: bool | None
+) -> tuple[ClaimLimit, ...]:
+    """What failed checks make of the row, the worst first. `failed`: those of each run."""
+    sides = [[failed.get(each.run, ()) for each in cell.replicates] for cell in (before, after)]
+    return tuple(limits_between(*sides, is_better=is_better))
 
 
 def _latency_at_rates(comparison: ComparedSides) -> str:

@@ -2,12 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
 
+from apps.comparison.pure import ClaimLimit, Meaning
 from apps.core.answers import Hidden, Name, Shown, Unbounded, component
 from apps.core.names import with_tool
 from apps.core.text import counted
@@ -45,6 +46,7 @@ class RowVerdict(StrEnum):
     WORSE = "worse"
     BETTER = "better"
     MISSING = "missing"
+    VOID = "not usable"
     WITHHELD = "verdict withheld"
     NO_RATIO = "no ratio"
     TOO_FEW = "too few repetitions"
@@ -66,6 +68,7 @@ class Result(StrEnum):
 # Verdicts of rows without a result.
 UNKNOWN = (
     RowVerdict.MISSING,
+    RowVerdict.VOID,
     RowVerdict.WITHHELD,
     RowVerdict.NO_RATIO,
     RowVerdict.TOO_FEW,
@@ -139,6 +142,9 @@ class CheckRow:
         "the workload's primary metric, at a fixed rate its latency too; not latency, errors, dips or work beside it",
     ] = True
     suspect: Annotated[bool, "of errors and dips: more by its own interval, but not among all rows"] = False
+    claim_limits: Annotated[
+        tuple[ClaimLimit, ...], "what failed quality checks of its runs make of the verdict, the worst first"
+    ] = ()
     finding: Annotated[int | None, "id of its finding"] = None
     finding_state: str = ""
     is_accepted: Annotated[bool, "accepted as worse, and the acceptance has not ended"] = False
@@ -256,7 +262,9 @@ def answer(
     why += [
         f"{_rows(count, _UNKNOWN_VERBS.get(verdict, IS))} {_UNKNOWN_WORDS[verdict]}."
         for verdict, count in unknown.items()
+        if verdict in _UNKNOWN_WORDS
     ]
+    why += _limits(rows)
     why += [
         f"{_rows(count, of=f' of {kind}' * bool(kind))} inconclusive, and may be worse by more than "
         f"{limit * 100:g}{NBSP}%."
@@ -277,6 +285,14 @@ def answer(
         *why,
         f"None of {_rows(there, ())} is worse{' beside these' * bool(accepted)}{_bounds(rows, tolerance)}.",
     )
+
+
+def _limits(rows: Sequence[CheckRow]) -> Iterator[str]:
+    """What failed checks make of the rows, the worst first; of those that are not usable, why they are not."""
+    order = list(Meaning)
+    found = Counter((order.index(each.meaning), each.head, each.text) for row in rows for each in row.claim_limits)
+    for (_, head, text), count in sorted(found.items()):
+        yield f"{head} ({_rows(count, ())}): {text}"
 
 
 def _bounds(rows: Sequence[CheckRow], tolerance: float) -> str:

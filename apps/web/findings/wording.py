@@ -90,6 +90,8 @@ def other_word(change: ChangeRow, row: CheckRow) -> str:
 def _row_basis(row: CheckRow) -> str:
     if row.verdict is RowVerdict.ONE_SESSION:
         return "the row compares sessions of two releases, and each side has one"
+    if row.verdict is RowVerdict.VOID:
+        return "runs behind the row failed a check without which no result counts"
     what = f"{row.sessions[0]} with {counted(row.sessions[1], 'session')}" if row.sessions else "the runs"
     return f"the row compares {what} of two releases, corrected for all rows"
 

@@ -6,7 +6,7 @@ from apps.regressions.api import ReleaseCheck
 COLUMNS = (
     *("platform", "release", "baseline", "hardware", "system", "baseline_system", "tool", "workload", "load"),
     *("metric", "unit", "direction", "verdict", "accepted", "finding", "state", "before", "after", "runs_before"),
-    *("runs_after", "ratio", "low", "high", "p", "visible", "needed", "reason"),
+    *("runs_after", "ratio", "low", "high", "p", "visible", "needed", "reason", "limits"),
 )
 
 
@@ -21,6 +21,7 @@ def comma_separated(check: ReleaseCheck) -> str:
                 *("yes" if row.is_accepted else "no", str(row.finding or ""), row.finding_state),
                 *(row.before, row.after, " ".join(map(str, row.runs_before)), " ".join(map(str, row.runs_after))),
                 *(row.ratio, row.low, row.high, row.p, row.visible_worse, row.needed, row.reason),
+                " ".join(each.words for each in row.claim_limits),
             ]
             for row in check.rows
         ),

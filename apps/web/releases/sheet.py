@@ -47,7 +47,7 @@ COUNTED = (
     (RowVerdict.MISSING, "missing"),
 )
 # Shown beside these, if any.
-SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.RATE_NOT_HELD, RowVerdict.RATE_HELD)
+SELDOM = (RowVerdict.VOID, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.RATE_NOT_HELD, RowVerdict.RATE_HELD)
 MORE_THAN_MOST = 1000
 LONGEST_NAME = 120
 # Warm-up and planned duration of a run, s; None: unknown.
@@ -261,6 +261,7 @@ def _also(row: CheckRow) -> str:
     if row.needed is not None and row.verdict in (RowVerdict.INCONCLUSIVE, RowVerdict.TOO_FEW):
         many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
         parts.append(f"{many} {'sessions' if row.sessions else 'repetitions'} per side needed")
+    parts += [each.words.removesuffix(".") for each in row.claim_limits]
     # Older stored reasons lack the space before "%".
     return BARE_PERCENT.sub(f"{NBSP}%", "; ".join(parts))
 
