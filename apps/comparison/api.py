@@ -60,7 +60,7 @@ from apps.comparison.sections.work import SECTION as WORK_SECTION
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.baselines import Pin
 from apps.comparison.selection.data import sessions_of, variables_of
-from apps.comparison.selection.session_noise import session_noise
+from apps.comparison.selection.session_noise import noisiest, session_noise
 from apps.comparison.selection.sessions import Occurrence
 from apps.comparison.selection.sessions import numbered as session_numbers
 from apps.comparison.selection.sides import (
@@ -163,6 +163,7 @@ __all__ = [
     "matrix",
     "memory",
     "newest",
+    "noisiest",
     "percentiles",
     "schema_changes",
     "session_noise",

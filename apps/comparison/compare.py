@@ -6,22 +6,24 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.catalog.models import LoadLevel, Metric
+from apps.catalog.models import LoadLevel, Metric, Workload
 from apps.catalog.pure import is_single_event
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
-from apps.comparison.comparability.cautions import cautions
+from apps.comparison.comparability.cautions import ONE_SESSION, cautions, one_session
 from apps.comparison.comparability.differences import BlockingDifference, Difference
 from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, intended_settings
 from apps.comparison.failovers.survivors import why_unjudged
 from apps.comparison.selection.data import ComparisonData, load_data
 from apps.comparison.selection.runs import left_out_word, newest_only
+from apps.comparison.selection.session_noise import noisiest, session_noise
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, chosen_sides, compared_workload
 from apps.comparison.stats.resolution import measured_on, printed_step, resolution
 from apps.comparison.stats.welch import Direction
 from apps.comparison.tables import verdict_table
 from apps.comparison.values import (
     NO_VALUES,
+    Caution,
     ComparedCampaign,
     ComparedMetric,
     ComparedRun,
@@ -59,12 +61,14 @@ def compare(
     Raises Invalid naming the field (`side`, `workload`), and UnknownSide if there is no such system or workload, or no
     run of these sides in the campaign.
     """
-    (draft,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
+    chosen = chosen_sides(sides, workload_id)
+    (draft,) = judge([chosen], campaign=campaign, runs=runs)
     if campaign is not None and not draft.runs:
         # An empty result for this campaign would look like one over all campaigns.
         problem = f"none of these sides has a run of {draft.workload.name} in campaign {campaign}"
         raise UnknownSide([FieldProblem("campaign", problem, "omit it or choose another")])
     notes = _passed_over(sorted(set(runs or ()) - {run.id for run in draft.runs}))
+    draft = replace(draft, cautions=_with_known_sessions(draft, chosen))
     return draft.corrected(verdict_table.corrected(draft.cells), notes=notes)
 
 
@@ -72,6 +76,19 @@ def _passed_over(runs: Sequence[int]) -> list[str]:
     named = ", ".join(str(run) for run in runs[:MOST_MIXTURES])
     more = f" and {len(runs) - MOST_MIXTURES} more" if len(runs) > MOST_MIXTURES else ""
     return [f"Requested, but not a run of these sides: {named}{more}."] if runs else []
+
+
+def _with_known_sessions(draft: Draft, chosen: Chosen) -> tuple[Caution, ...]:
+    """The caution of one session each counts those that would settle it by what is known of the systems' sessions,
+    under this workload or others with its headline metric."""
+    if not any(each.key == ONE_SESSION for each in draft.cautions):
+        return draft.cautions
+    systems = {side.system.pk for side in chosen.sides}
+    alike = Workload.objects.filter(primary_metric=chosen.workload.primary_metric).values_list("pk", flat=True)
+    runs = min(Counter((run.side, run.level) for run in draft.runs if not run.left_out).values(), default=1)
+    known = noisiest(session_noise(systems, set(alike)), systems, chosen.workload.pk)
+    caution = one_session(known, repetitions=runs)
+    return tuple(caution if each.key == ONE_SESSION else each for each in draft.cautions)
 
 
 def judge(

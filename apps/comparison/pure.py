@@ -65,7 +65,6 @@ from apps.comparison.stats.power import (
     MARGIN,
     MOST_REPETITIONS,
     POWER,
-    sessions_needed,
     smallest_effect,
     within_margin,
 )
@@ -107,6 +106,7 @@ from apps.comparison.wording import (
     is_bound,
     label,
     ratio_text,
+    sessions_settle,
     with_interval,
 )
 
@@ -213,7 +213,7 @@ __all__ = [
     "rates",
     "ratio_text",
     "serialisation",
-    "sessions_needed",
+    "sessions_settle",
     "smallest_effect",
     "stated_operation",
     "suffices",

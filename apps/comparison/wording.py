@@ -3,10 +3,19 @@
 import math
 from dataclasses import replace
 
+from apps.comparison.stats.power import MOST_REPETITIONS, sessions_needed
+from apps.comparison.stats.session_power import SessionNoise
 from apps.comparison.stats.welch import Ratio, Verdict
 from apps.comparison.values import ComparedMetric
+from apps.core.text import counted
+from apps.core.units import NBSP
 
 MOST_DECIMALS = 4
+# Where nothing is known of a system's sessions. Restarts of a server alone have moved a benchmark by up to 3 %; 1 % is
+# usual between days.
+BETWEEN = 0.01
+# The difference that sessions are to find, and the least by which they are taken to differ.
+SETTLED, LEAST_BETWEEN = 0.05, 0.001
 
 
 def label(metric: ComparedMetric) -> str:
@@ -75,6 +84,18 @@ def with_interval(ratio: Ratio) -> str:
     if is_bound(ratio):
         return ratio_text(ratio)
     return f"{ratio_text(ratio)} {interval_text(ratio) or f'({Verdict.TOO_FEW})'}"
+
+
+def sessions_settle(noise: SessionNoise | None, *, repetitions: int = 1) -> str:
+    """How many sessions of each side would settle what one session leaves open. `noise` None: the usual one."""
+    between = max(noise.of_mean(repetitions), LEAST_BETWEEN) if noise else BETWEEN
+    many = sessions_needed(effect=math.log1p(SETTLED), between=between)
+    sessions = f"{many} sessions" if many <= MOST_REPETITIONS else f"more than {MOST_REPETITIONS:,} sessions"
+    source = f", as {counted(noise.sessions, 'earlier one')} did" if noise else ""
+    return (
+        f"{sessions} of each side would find a difference of {SETTLED * 100:g}{NBSP}%, if sessions differ by "
+        f"{between * 100:.3g}{NBSP}%{source}"
+    )
 
 
 def _end(end: float, places: int) -> str:

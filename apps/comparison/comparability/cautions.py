@@ -7,23 +7,26 @@ from typing import Any
 
 from apps.comparison.stats.order_trend import OrderTrend, order_trend
 from apps.comparison.stats.replicates import Replicates
+from apps.comparison.stats.session_power import SessionNoise
 from apps.comparison.values import Caution, ComparedMetric, ComparedRun, DraftCell
+from apps.comparison.wording import sessions_settle
 from apps.core.units import NBSP
 
 TOGETHER = "the sides together"
 KNOWN = {Replicates.RUNS, Replicates.SESSIONS, Replicates.PAIRED_SESSIONS}
-ONE_SESSION = Caution(
-    "one-session",
-    "One session each",
-    "differences between days, hosts and starts of a server are not known: the verdicts hold for these runs, and runs "
-    "of a second day would show more.",
-)
+ONE_SESSION = "one-session"
 EARLY = Caution(
     "early-stop",
     "Repeated until decided",
     "a campaign ended load levels as soon as they were decided: the intervals here do not allow for its looks before, "
     "those beside its jobs do.",
 )
+
+
+def one_session(noise: SessionNoise | None = None, *, repetitions: int = 1) -> Caution:
+    """`noise` of sessions of these systems; None: not known."""
+    text = "differences between days, hosts and starts of a server are not known: the verdicts hold for these runs"
+    return Caution(ONE_SESSION, "One session each", f"{text}. {sessions_settle(noise, repetitions=repetitions)}.")
 
 
 def cautions(
@@ -46,7 +49,7 @@ def _cautions(
 ) -> Iterator[Caution]:
     kinds = {cell.ratio.alone.replicates for cell in cells if cell.ratio is not None and cell.ratio.basis is not None}
     if kinds and not kinds & KNOWN:
-        yield ONE_SESSION
+        yield one_session()
     metric = next((each for each in metrics if each.primary), None)
     if metric is None or metric.single_events:
         return

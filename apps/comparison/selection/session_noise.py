@@ -11,7 +11,7 @@ from django.db.models import F
 
 from apps.comparison.selection.sessions import Occurrence, numbered
 from apps.comparison.stats.moderation import prior
-from apps.comparison.stats.power import RunNoise
+from apps.comparison.stats.power import FEWEST_RUNS, RunNoise
 from apps.comparison.stats.replicates import FEWEST_SESSIONS
 from apps.comparison.stats.session_power import SessionNoise
 from apps.runs.api import places
@@ -53,6 +53,13 @@ def session_noise(systems: Collection[int], workloads: Collection[int]) -> dict[
     for workload in by_workload:
         found |= _moderated({place: own for place, own in seen.items() if place[1] == workload})
     return found
+
+
+def noisiest(noise: Mapping[Place, SessionNoise], systems: Collection[int], workload: int) -> SessionNoise | None:
+    """Of the systems' places under the workload, else of those under the others of `noise`; None: none is known."""
+    known = {place: own for place, own in noise.items() if place[0] in systems}
+    alike = [own for place, own in known.items() if place[1] == workload]
+    return max(alike or known.values(), key=lambda own: own.of_mean(FEWEST_RUNS), default=None)
 
 
 def _rows(systems: Collection[int], workloads: Collection[int]) -> list[dict[str, Any]]:

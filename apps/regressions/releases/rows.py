@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apps.catalog.models import LoadLevel, Metric, System, Workload
-from apps.comparison.api import Chosen, ChosenSide, compare, dips_and_work
+from apps.comparison.api import Chosen, ChosenSide, compare, dips_and_work, noisiest, session_noise
 from apps.comparison.pure import (
     CONFIDENCE,
     FEWEST_RUNS,
+    WITHIN_ONE,
     Cell,
     ClaimLimit,
     ComparedSides,
@@ -23,6 +24,7 @@ from apps.comparison.pure import (
     Meaning,
     Ratio,
     Replicates,
+    SessionNoise,
     Verdict,
     limits_between,
     verdict_table,
@@ -55,13 +57,14 @@ def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
 @dataclass(frozen=True)
 class ReleaseWorkload:
     """A workload on a pair of systems: `cells` of its judged metrics, corrected over all of the release. `metrics`:
-    their ids by key."""
+    their ids by key. `noise` of the systems' sessions in its primary metric; None: not known, or not needed."""
 
     pair: Pair
     workload: Workload
     comparison: ComparedSides
     cells: tuple[Cell, ...]
     metrics: Mapping[str, int]
+    noise: SessionNoise | None
 
 
 def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[ReleaseWorkload]:
@@ -76,10 +79,28 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Releas
     # A catalog that was not seeded since lacks the newest ones.
     cells = [[cell for cell in own if cell.metric.key in metrics] for own in cells]
     corrected = iter(verdict_table.corrected([cell for own in cells for cell in own]))
-    return [
-        ReleaseWorkload(pair, workloads[draft.workload.id], draft, tuple(next(corrected) for _ in own), metrics)
+    judged = [
+        ReleaseWorkload(pair, workloads[draft.workload.id], draft, tuple(next(corrected) for _ in own), metrics, None)
         for (pair, draft), own in zip(found, cells, strict=True)
     ]
+    return _with_noise(judged) if any(map(_lacks_sessions, judged)) else judged
+
+
+def _lacks_sessions(judged: ReleaseWorkload) -> bool:
+    return any(cell.ratio is not None and cell.ratio.replicates in WITHIN_ONE for cell in judged.cells)
+
+
+def _with_noise(judged: Sequence[ReleaseWorkload]) -> list[ReleaseWorkload]:
+    """With what is known of the systems' sessions under each workload, else under others with its primary metric."""
+    systems = {system.pk for each in judged for system in (each.pair.baseline, each.pair.system)}
+    known = session_noise(systems, {each.workload.pk for each in judged})
+    metric_of = {each.workload.pk: each.workload.primary_metric_id for each in judged}
+    found = []
+    for each in judged:
+        alike = {place: own for place, own in known.items() if metric_of[place[1]] == metric_of[each.workload.pk]}
+        pair = {each.pair.baseline.pk, each.pair.system.pk}
+        found.append(replace(each, noise=noisiest(alike, pair, each.workload.pk)))
+    return found
 
 
 def _batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
@@ -184,7 +205,8 @@ def _rows(judged: ReleaseWorkload, limits: Thresholds) -> Iterator[CheckRow]:
                 if metric.kind == "work" and not is_more
                 else after.ratio
             )
-            verdict, reason = verdicts.verdict(seen, metric.direction, least)
+            noise = judged.noise if metric.primary else None
+            verdict, reason = verdicts.verdict(seen, metric.direction, least, noise=noise)
         limited = _limited(before, after, failed, IS_BETTER.get(verdict)) if metric.kind != "errors" else ()
         if limited and limited[0].meaning is Meaning.VOID and verdict is not RowVerdict.WITHHELD:
             verdict, reason, limited = RowVerdict.VOID, "", limited[:1]

@@ -11,26 +11,27 @@ from apps.comparison.pure import (
     WITHIN_ONE,
     Direction,
     Ratio,
+    SessionNoise,
     Verdict,
-    sessions_needed,
+    sessions_settle,
     welch,
     within_margin,
 )
 from apps.core.units import NBSP
 from apps.regressions.releases.values import RowVerdict
 
-# Restarts of a server alone have moved a benchmark by up to 3 %; 1 % is usual between days.
-BETWEEN = 0.01
-SETTLED = 0.05
 # A ratio of one session each that no session explains: even days that differ by 10 % reach it in 1 of 200 cases.
 BEYOND = 1.5
 # The same of errors, whose days may differ by a factor of e.
 BEYOND_OF_ERRORS = 50.0
 
 
-def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
+def verdict(
+    ratio: Ratio, direction: Direction, smallest: float, *, noise: SessionNoise | None = None
+) -> tuple[RowVerdict, str]:
     """The verdict with its reason, if it needs one. A difference below `smallest` (a share) does not count: such a row
-    is unchanged if the whole interval lies within that or the margin of Compare, else it is inconclusive.
+    is unchanged if the whole interval lies within that or the margin of Compare, else it is inconclusive. `noise`: what
+    is known of sessions of the systems.
 
     Raises ValueError for a neutral metric."""
     if direction is Direction.NEUTRAL:
@@ -44,7 +45,7 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
     # Errors that are not more in these runs need no other day to be tolerable.
     is_quiet = ratio.smoothed is not None and ratio.verdict is not Verdict.HIGHER
     if ratio.replicates in WITHIN_ONE and not is_quiet and not _is_beyond_sessions(ratio):
-        return RowVerdict.ONE_SESSION, _one_session()
+        return RowVerdict.ONE_SESSION, sessions_settle(noise, repetitions=min(ratio.counts or (1,)))
     return _judged(ratio, ratio.value, direction, smallest)
 
 
@@ -65,14 +66,6 @@ def _is_beyond_sessions(ratio: Ratio) -> bool:
     low, high = ratio.smoothed or (ratio.low, ratio.high)
     most = BEYOND_OF_ERRORS if ratio.smoothed else BEYOND
     return low is not None and high is not None and (low > most or high < 1 / most)
-
-
-def _one_session() -> str:
-    many = sessions_needed(effect=math.log1p(SETTLED), between=BETWEEN)
-    return (
-        f"{many} sessions of each side would find a difference of {SETTLED * 100:g}{NBSP}%, if sessions differ by "
-        f"{BETWEEN * 100:g}{NBSP}%"
-    )
 
 
 def worst(ratio: Ratio, direction: Direction) -> float | None:

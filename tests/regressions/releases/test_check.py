@@ -255,6 +255,17 @@ def test_one_session_of_each_side_cannot_tell_and_says_how_many_would() -> None:
     assert (found.rows[0].ratio or 1) < 1
 
 
+def test_how_many_sessions_would_is_counted_by_how_much_those_of_the_systems_differed() -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    for place, values in enumerate(zip(STEADY, SLOWER, strict=True)):
+        for system, value in zip((old, new), values, strict=True):
+            measure(system, [value], repetition=place + 1)
+    measure(old, (1000.0, 1080.0, 940.0, 1040.0), workload=a_workload("oltp_read_only"), day=10)
+    row = next(row for row in checked().rows if row.verdict is RowVerdict.ONE_SESSION)
+    assert int(row.reason.split()[0]) > 6
+    assert row.reason.endswith(", as 4 earlier ones did")
+
+
 def test_the_shift_of_a_session_is_no_regression_and_that_of_a_release_is() -> None:
     """Nights differ by 1.5 %, the runs of one by 0.1 %."""
     nights = (1000.0, 1015.0, 990.0)

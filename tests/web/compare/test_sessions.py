@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from apps.catalog.models import System, Workload
-from tests.support.builders import START, a_load_level, a_measured_run, a_system
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 from tests.support.pages import elements, states, text
 from tests.web.compare.compared import TPS, address, page
 
@@ -39,6 +39,25 @@ def test_one_session_each_is_said_and_a_second_day_is_compared_by_session(client
     assert "in 2 sessions a side" in text(html, "[data-grounds]")
     assert "95 % intervals over sessions" in " ".join(html.split())
     assert {cell.text() for cell in elements(html, "[data-session]")} == {"1", "2"}
+
+
+def test_one_session_each_says_how_many_would_settle_it_by_what_is_known_of_others(
+    client: Client, workload: Workload
+) -> None:
+    a, b = a_system("a"), a_system("b")
+    measured(a, [1000, 1003, 998])
+    measured(b, [1100, 1102, 1097])
+    settle = "sessions of each side would find a difference of 5 %, if sessions differ by"
+    ribbon = " ".join(text(page(client, address(workload)), "[data-ribbon=one-session]").split())
+    assert f". 3 {settle} 1 %." in ribbon
+    for day, value in enumerate((1000, 1080, 940, 1040)):
+        at = START + timedelta(days=day + 10)
+        fields = {"workload": a_workload("oltp_read_only"), "load_level": a_load_level(4), "started_at": at}
+        a_measured_run({TPS: value}, system=a, ended_at=at, **fields)
+    ribbon = " ".join(text(page(client, address(workload)), "[data-ribbon=one-session]").split())
+    found = re.search(rf"(\d+) {settle} ([\d.]+) %, as 4 earlier ones did\.", ribbon)
+    assert found is not None, ribbon
+    assert (int(found[1]) > 6, float(found[2]) > 3) == (True, True)
 
 
 def test_repetitions_that_fall_with_their_order_are_named_with_the_size(client: Client, workload: Workload) -> None:
