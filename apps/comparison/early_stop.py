@@ -10,8 +10,9 @@ from apps.comparison.stats import sequential
 from apps.comparison.stats.power import FEWEST_RUNS
 from apps.comparison.stats.replicates import WITHIN_ONE
 from apps.comparison.stats.welch import Verdict, words
-from apps.comparison.values import DraftCell
-from apps.comparison.wording import interval_words, ratio_text
+from apps.comparison.tables.verdict_table import THROUGHPUT
+from apps.comparison.values import Draft, DraftCell
+from apps.comparison.wording import interval_words, label, ratio_text
 from apps.core.problems import Invalid
 
 
@@ -28,10 +29,11 @@ def until_decided(
     unit: str,
     until: str,
 ) -> dict[int, str]:
-    """Load level -> why. Every side is compared with the first of `systems` in the headline metric, with bounds that
-    allow for a look after each of at most `most` repetitions or sessions (`unit`), of which `looked` are complete, and
-    for all `comparisons` of the plan: those that are decided count on. `runs`: those of the complete ones, each with
-    the number of its unit. A side of which runs are missing has seen less of the plan, and looks accordingly."""
+    """Load level -> why. Every side is compared with the first of `systems` in the headline metric, at a fixed rate in
+    latency, with bounds that allow for a look after each of at most `most` repetitions or sessions (`unit`), of which
+    `looked` are complete, and for all `comparisons` of the plan: those that are decided count on. `runs`: those of the
+    complete ones, each with the number of its unit. A side of which runs are missing has seen less of the plan, and
+    looks accordingly."""
     if len(systems) < FEWEST_SIDES or not FEWEST_RUNS <= looked < most:
         return {}
     try:
@@ -40,7 +42,7 @@ def until_decided(
     except Invalid:
         return {}
     names = {side.slug: side.name for side in draft.sides}
-    cells = [cell for cell in draft.cells if cell.metric.primary and cell.level in levels]
+    cells = [cell for cell in _deciding(draft) if cell.level in levels]
     baselines = {cell.level: cell for cell in cells if cell.ratio is None}
     said: dict[int, list[str]] = defaultdict(list)
     for cell in cells:
@@ -53,6 +55,15 @@ def until_decided(
         for pk, own in said.items()
         if len(own) == len(systems) - 1 and all(own)
     }
+
+
+def _deciding(draft: Draft) -> list[DraftCell]:
+    """Of each load level those of one metric: throughput at a fixed rate is what was asked for, and has no interval."""
+    asked = {level.id for level in draft.levels if level.rate is not None}
+    primary = next((metric.key for metric in draft.metrics if metric.primary), "")
+    latency = next((metric.key for metric in draft.metrics if metric.kind == "latency"), primary)
+    at_rates = latency if primary == THROUGHPUT else primary
+    return [cell for cell in draft.cells if cell.metric.key == (at_rates if cell.level in asked else primary)]
 
 
 def _seen(cell: DraftCell, baseline: DraftCell, runs: Mapping[int, int], *, looked: int, unit: str) -> int:
@@ -81,4 +92,5 @@ def _decided(cell: DraftCell, name: str, level: float, until: str) -> str:
     if until != sequential.VERDICT and low <= 1 <= high:
         verdict = Verdict.INCONCLUSIVE
     shown = replace(ratio, low=low, high=high)
-    return f"{name} {words(verdict, cell.metric.direction)}, {ratio_text(shown)} ({interval_words(shown)})"
+    of = "" if cell.metric.primary else f" in {label(cell.metric)}"
+    return f"{name} {words(verdict, cell.metric.direction)}{of}, {ratio_text(shown)} ({interval_words(shown)})"

@@ -15,7 +15,7 @@ from apps.dispatch.campaigns import early_stop as dispatch_stop
 from apps.dispatch.models import Campaign, Job, JobRun, Skip
 from apps.regressions import early_stop
 from apps.runs.models import Run
-from tests.support.builders import START, a_campaign, a_measured_run, a_system, an_entry
+from tests.support.builders import START, a_campaign, a_load_level, a_measured_run, a_system, an_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +90,28 @@ def test_nothing_is_decided_before_a_repetition_is_complete_and_sealed() -> None
 
 
 @pytest.mark.parametrize(("spread", "ended"), [(0.03, 0), (0.003, 10)])
+def test_at_a_fixed_rate_latency_decides() -> None:
+    """Throughput there is the rate, and never differs."""
+    campaign = a_campaign(
+        *(a_system("a"), a_system("b")), load_levels=[a_load_level(4, 100.0)], repetitions=8, until="verdict"
+    )
+    value = better(random.Random(1))
+    for job in campaign.jobs.filter(repetition__lte=3).select_related("system"):
+        run = a_measured_run(
+            {"client.throughput": 101.0, "client.latency.p95": value(job.system.slug, 1)},
+            system=job.system,
+            workload=job.workload,
+            load_level=a_load_level(4, 100.0),
+            repetition=job.repetition,
+            started_at=START + timedelta(minutes=job.position),
+        )
+        JobRun.objects.create(run=run, job=job, attempt=1)
+        Job.objects.filter(pk=job.pk).update(state="succeeded", finished_at=START)
+    assert early_stop.look(now=timezone.now()) == 10
+    reason = Skip.objects.filter(job__campaign=campaign)[0].reason
+    assert reason.startswith("decided after 3 of 8 repetitions: b worse in p95, 1.3")
+
+
 def test_a_width_is_waited_for_although_the_sides_differ(spread: float, ended: int) -> None:
     campaign = planned("0.05")
     measured(campaign, 3, better(random.Random(3), spread=spread))
