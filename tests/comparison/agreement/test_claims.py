@@ -175,6 +175,16 @@ def test_a_workload_that_says_both_depends_on_the_load(measure: Measure) -> None
     assert (writes.says, writes.is_claimed, len(writes.agree)) == ("depends on the load", False, 1)
 
 
+@pytest.mark.parametrize(("faster", "said"), [(1, "cannot tell"), (3, "cannot tell"), (4, "better")])
+def test_one_load_level_of_six_is_not_better_and_most_of_them_are(measure: Measure, faster: int, said: str) -> None:
+    for place, threads in enumerate((1, 2, 4, 8, 16, 32)):
+        measure("sysbench", SLOW, FAST if place < faster else SLOW[::-1], threads=threads)
+    writes = claim()
+    (result,) = (*writes.agree, *writes.cannot_tell)
+    better = [each.level.threads for each in result.testimony if each.cell.words == "better"]
+    assert (len(better), writes.says, writes.is_claimed) == (faster, said, said == "better")
+
+
 def test_the_verdicts_are_those_of_the_matrix(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", SLOW, FAST, mix="insert")
