@@ -64,6 +64,36 @@ def test_a_load_that_drops_at_its_end_has_no_steady_state() -> None:
     assert finding.evidence.startswith("No steady state: throughput still changes at 120")
 
 
+@pytest.mark.parametrize("length", [150, 600])
+@pytest.mark.parametrize("last", [0.75, 1.3])
+def test_a_load_that_falls_or_rises_throughout_drifts(length: int, last: float) -> None:
+    """It has neither a warm-up nor a second at which it changes."""
+    rng = np.random.default_rng(15)
+    line = np.linspace(1, last, length)
+    found = [steady_state.check(a_load(line * noise(rng, length, cv=0.03))) for _ in range(LOADS)]
+    named = [one for one in found if one.evidence.startswith("No steady state: throughput drifts, by ")]
+    assert len(named) >= 0.95 * LOADS, {one.evidence for one in found}
+    assert {one.status for one in named} == {FAILED}
+    assert np.median([abs(one.detail["drift"]) for one in named]) == pytest.approx(0.27, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        np.concatenate([np.linspace(0.7, 1, 40), np.ones(110)]),
+        np.concatenate([np.ones(75), np.full(75, 0.8)]),
+        np.concatenate([np.ones(120), np.full(30, 0.6)]),
+        np.concatenate([np.full(30, 0.6), np.ones(120)]),
+        1 + 0.2 * np.sin(np.linspace(0, 5, 150)),
+    ],
+    ids=["warm-up", "step", "drop at the end", "step at the begin", "up and down"],
+)
+def test_what_changes_once_or_back_is_no_drift(shape: Floats) -> None:
+    rng = np.random.default_rng(16)
+    found = [steady_state.check(a_load(shape * noise(rng, 150))).evidence for _ in range(LOADS)]
+    assert sum("drifts" in one for one in found) <= 0.05 * LOADS, found
+
+
 def test_one_bad_second_is_no_change_of_level() -> None:
     values = noise(np.random.default_rng(11), 150)
     values[70] = 0.0

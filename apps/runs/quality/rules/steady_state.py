@@ -1,5 +1,6 @@
 """Steady state: the second from which throughput no longer changes. Pure."""
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +37,8 @@ MOST_AUTOCORRELATION = 0.7
 # A period: autocorrelation at its lag at least this, after less than half of it; so often in the last two thirds.
 PERIODIC, FEWEST_PERIODS = 0.4, 3
 NOISE_FLOOR = 2e-4  # of the greatest: of a load that stands still most of the time, the median is zero
+CLIPPED = 2.5  # standard deviations of the noise, beyond which a value is an outlier
+DRIFTS = 2.5  # standard errors of the slope in each half
 TO_SIGMA = 1.4826  # from a median absolute deviation
 
 
@@ -63,6 +66,11 @@ def _verdict(seconds: ThroughputSeconds, measured: tuple[float, float], start: i
         return failed(text, intervals=len(seconds.values) - start)
     began = float(seconds.at[start]) - _length(seconds)
     left = len(seconds.values) - start
+    change = drift(seconds.values[seconds.at > measured[0]])
+    if change and (left < FEWEST or began > measured[0] + _length(seconds)):
+        text = f"by {percent(abs(change))} {'up' if change > 0 else 'down'} over the measured phase"
+        text = f"No steady state: {seconds.name} drifts, {text}."
+        return failed(text, steady_from=began, intervals=left, drift=change)
     if left < FEWEST:
         when = f"at {plain(began, 's')} of the run's clock, {left} intervals before the end"
         text = f"No steady state: {seconds.name} still changes {when}."
@@ -89,6 +97,32 @@ def _late(seconds: ThroughputSeconds, measured: tuple[float, float], began: floa
     if abs(moved) > MOST_MOVED:
         return failed(f"The measured phase holds a warm-up: {text}.", **detail)
     return passed(f"{text[:1].upper()}{text[1:]}.", **detail)
+
+
+def drift(values: Floats) -> float:
+    """Change from the first to the last, as a share of the mean, where both halves rise, or both fall, by more than
+    chance: neither a step nor a warm-up does. 0: no drift."""
+    if len(values) < FEWEST or not (mean := float(values.mean())):
+        return 0.0
+    (first, first_error), (second, second_error) = map(_slope, np.array_split(values, 2))
+    is_monotone = first * second > 0 and abs(first) > DRIFTS * first_error and abs(second) > DRIFTS * second_error
+    change = _slope(values)[0] * (len(values) - 1) / mean
+    # Of a line, the mean differs from the end by half of its change.
+    return change if is_monotone and abs(change) > 2 * MOST_MOVED else 0.0
+
+
+def _slope(y: Floats) -> tuple[float, float]:
+    """By least squares, per interval, and its standard error, which autocorrelation widens; single stalls are
+    clipped."""
+    x = np.arange(len(y)) - (len(y) - 1) / 2
+    squares = float(x @ x)
+    reach = CLIPPED * max(_mad(np.diff(y)) / math.sqrt(2), NOISE_FLOOR * float(np.abs(y).max()))
+    line = float(np.median(y)) + float(x @ y) / squares * x
+    clipped = np.clip(y, line - reach, line + reach)
+    slope = float(x @ clipped) / squares
+    residuals = clipped - clipped.mean() - slope * x
+    total = float(residuals @ residuals)
+    return slope, math.sqrt(total / (len(y) - 2) / squares * _widened(residuals, total))
 
 
 def steady_from(values: Floats) -> int:
@@ -159,8 +193,12 @@ def _changes(scaled: Floats, penalty: float) -> list[int]:
 
 def _inflation(y: Floats, bounds: list[int], noise: float) -> float:
     parts = [y[start:end] - np.median(y[start:end]) for start, end in pairwise(bounds)]
-    residuals: NDArray[np.float64] = np.clip(np.concatenate(parts), -2.5 * noise, 2.5 * noise)
-    total = float((residuals**2).sum())
+    residuals: NDArray[np.float64] = np.clip(np.concatenate(parts), -CLIPPED * noise, CLIPPED * noise)
+    return _widened(residuals, float((residuals**2).sum()))
+
+
+def _widened(residuals: Floats, total: float) -> float:
+    """Factor of the variance of a mean: (1 + φ) / (1 − φ). `total`: sum of the squares."""
     lag = float((residuals[1:] * residuals[:-1]).sum()) / total if total else 0.0
     phi = min(max(lag, 0.0), MOST_AUTOCORRELATION)
     return (1 + phi) / (1 - phi)
