@@ -83,3 +83,13 @@ def test_every_bar_that_was_promised_is_judged() -> None:
     judged = {figure.part for figure in results.load().figures if figure.passed is not None}
     # Histories have none (docs/why/benchmark.md), and duet answers a question.
     assert judged == {*results.PARTS, *results.LONG_PARTS} - {"histories", "duet"}
+
+
+def test_power_has_both_bars_where_cells_differ_little_and_where_they_differ_much() -> None:
+    figures = {figure.key: figure for figure in results.load().figures}
+    for ground in ("alike", "unlike"):
+        found, behind = (figures[f"verdicts.{each}_{ground}"] for each in ("power", "behind"))
+        assert (found.limit_ours, behind.limit_ours) == (0.85, 0.05)
+        assert found.ours is not None
+        assert behind.ours is not None
+        assert (found.passed, behind.passed) == (found.ours >= 0.85, behind.ours <= 0.05)
