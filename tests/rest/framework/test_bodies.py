@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from rest_framework.exceptions import ValidationError
 from apps.core import limits
 from apps.rest.framework.bodies import InvalidJson, decode_json
 
-# Reading such a body takes a second where time grows with the length, and minutes where it grows with its square.
-LONGEST = 10.0  # s
+# Of ten times the length: as many times as long where time grows with the length, a hundred where with its square.
+TIMES = 10
+MOST = 3 * TIMES
 
 
 def read(text: bytes) -> object:
@@ -22,19 +24,32 @@ def read(text: bytes) -> object:
         return error
 
 
+def some_names(count: int) -> bytes:
+    return b",".join(b'"%d":0' % number for number in range(count))
+
+
 @pytest.mark.parametrize(
-    "text",
+    "body",
     [
-        b"{" + b",".join(b'"%d":0' % number for number in range(150_000)) + b',"149999":0}',
-        b'{"' + b"a" * 1_000_000 + b'": [' + b"0," * 500_000 + b"0]}",
-        b'{"' + b"a" * 1_000_000 + b'": {' + b",".join(b'"%d":0' % number for number in range(80_000)) + b"}}",
+        lambda times: b"{" + some_names(times * 15_000) + b',"%d":0}' % (times * 15_000 - 1),
+        lambda times: b'{"' + b"a" * (times * 100_000) + b'": [' + b"0," * (times * 50_000) + b"0]}",
+        lambda times: b'{"' + b"a" * (times * 100_000) + b'": {' + some_names(times * 8_000) + b"}}",
     ],
     ids=["names", "entries below a long name", "names below a long name"],
 )
-def test_long_json_takes_time_in_proportion_to_its_length(text: bytes) -> None:
+def test_long_json_takes_time_in_proportion_to_its_length(body: Callable[[int], bytes]) -> None:
+    """A disturbance of the machine makes one pair of readings unequal, not five."""
+    short, long = body(1), body(TIMES)
+    ratios: list[float] = []
+    while len(ratios) < 5 and not any(ratio < MOST for ratio in ratios):
+        ratios.append(cpu_seconds(long) / cpu_seconds(short))
+    assert min(ratios) < MOST, ratios
+
+
+def cpu_seconds(text: bytes) -> float:
     began = time.process_time()
     read(text)
-    assert time.process_time() - began < LONGEST
+    return time.process_time() - began
 
 
 def test_a_name_that_is_given_twice_is_named() -> None:
