@@ -169,6 +169,18 @@ class Product:
         assert len(found) == repetitions
         return [job for (job,) in found]
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """No run gets further than half in the block, or until `let_go`: what it meets comes while it goes on."""
+        (self.var / "hold").touch()
+        try:
+            yield
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        (self.var / "hold").unlink(missing_ok=True)
+
     def _workload(self) -> int:
         return int(self.rows("SELECT min(id) FROM catalog_workload WHERE tool = 'sysbench'")[0][0])
 

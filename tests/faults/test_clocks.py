@@ -20,24 +20,22 @@ MOST = 12  # h
 def test_a_clock_that_is_set_changes_no_run(product: Product, name: str, seed: int) -> None:
     chance = random.Random(f"{name} {seed}")
     hours = chance.randrange(1, MOST)
-    hold = product.var / "hold"
-    hold.touch()
     began = time.monotonic()
-    job, *others = product.plan(repetitions=2 if name == "server" else 1)
-    product.await_batches(job, chance.randrange(1, 20))
-    try:
-        for ahead in (hours, -hours) if seed % 2 else (-hours, hours):
-            before = product.lease(job)
-            with product.logged_by("beat", "Sending due task expire_leases"):
-                clocks.set_ahead(product.var, name, ahead * clocks.HOUR)
-            eventually(
-                lambda: product.state(job) == "running" and product.lease(job) != before,  # noqa: B023  at once
-                what="the lease is renewed",
-                seen=product.progress,
-            )
-    finally:
-        clocks.set_ahead(product.var, name, 0)
-        hold.unlink()
+    with product.held():
+        job, *others = product.plan(repetitions=2 if name == "server" else 1)
+        product.await_batches(job, chance.randrange(1, 20))
+        try:
+            for ahead in (hours, -hours) if seed % 2 else (-hours, hours):
+                before = product.lease(job)
+                with product.logged_by("beat", "Sending due task expire_leases"):
+                    clocks.set_ahead(product.var, name, ahead * clocks.HOUR)
+                eventually(
+                    lambda: product.state(job) == "running" and product.lease(job) != before,  # noqa: B023  at once
+                    what="the lease is renewed",
+                    seen=product.progress,
+                )
+        finally:
+            clocks.set_ahead(product.var, name, 0)
     for each in (job, *others):
         check_job(product, each)
         assert product.attempt(each) == 1

@@ -47,6 +47,7 @@ def fill_the_servers_disk(product: Product, chance: random.Random) -> None:
     free = product.var / "free"
     with product.logged_by("agent", "507 Insufficient Storage"):
         free.write_text(str(chance.randrange(2**20)))
+        product.let_go()
         refused = product.http.post("/api/v1/campaigns/", json={})
         assert (refused.status_code, refused.headers["Retry-After"]) == (507, "30")
         assert "free and needs" in refused.json()["detail"]
@@ -59,6 +60,7 @@ def fill_the_agents_disk(product: Product, chance: random.Random) -> None:
     free = product.var / "agent-free"
     with product.logged_by("agent", "no job is claimed"):
         free.write_text(str(chance.randrange(2**20)))
+        product.let_go()
     free.unlink()
 
 
@@ -102,25 +104,24 @@ TRIED_AGAIN = ("agent is killed", "the agent's disk is full")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_is_lost_or_doubled(product: Product, fault: str, seed: int) -> None:
     chance = random.Random(f"{fault} {seed}")
-    (job,) = product.plan()
-    product.await_batches(job, chance.randrange(1, 20))
-    FAULTS[fault](product, chance)
+    with product.held():
+        (job,) = product.plan()
+        product.await_batches(job, chance.randrange(1, 20))
+        FAULTS[fault](product, chance)
     check_job(product, job, is_tried_again=fault in TRIED_AGAIN)
 
 
 @pytest.mark.parametrize("seed", seeds(2))
 def test_a_job_is_cancelled_in_any_state(product: Product, seed: int) -> None:
     chance = random.Random(f"cancel {seed}")
-    hold = product.var / "hold"  # a run that ends before the agent hears of it is no cancelled one
-    hold.touch()
-    running, queued = product.plan(repetitions=2)
-    product.await_batches(running, chance.randrange(1, 20))
-    order = [running, queued]
-    chance.shuffle(order)
-    for job in order:
-        assert product.http.post(f"/api/v1/jobs/{job}/cancel").status_code == 200
-    product.await_state(running, *FINAL)
-    hold.unlink()
+    with product.held():  # a run that ends before the agent hears of it is no cancelled one
+        running, queued = product.plan(repetitions=2)
+        product.await_batches(running, chance.randrange(1, 20))
+        order = [running, queued]
+        chance.shuffle(order)
+        for job in order:
+            assert product.http.post(f"/api/v1/jobs/{job}/cancel").status_code == 200
+        product.await_state(running, *FINAL)
     with product.frozen("agent"):
         (matched,) = product.plan()
         product.await_state(matched, "matched")
@@ -135,8 +136,9 @@ def test_a_job_is_cancelled_in_any_state(product: Product, seed: int) -> None:
 
 def test_worker_beat_and_one_process_of_the_web_that_hang_are_started_again(product: Product) -> None:
     """Every request of others goes to the web's other process."""
-    (job,) = product.plan()
-    product.await_batches(job, 2)
+    with product.held():
+        (job,) = product.plan()
+        product.await_batches(job, 2)
     web, one = product.running("web"), product.pids_of_web()[-1]
     with product.frozen("worker") as worker, product.frozen("beat") as beat:
         os.kill(one, signal.SIGSTOP)

@@ -18,14 +18,16 @@ KINDS = {"/claim", "/renew", "/batches/", "/artifacts/", "/agent/jobs/", "/end"}
 @pytest.mark.parametrize("runs_out", [False, True], ids=["shortly", "for longer than its lease"])
 def test_an_agent_goes_on_while_the_server_is_unreachable(product: Product, seed: int, runs_out: bool) -> None:
     chance = random.Random(f"unreachable {runs_out} {seed}")
-    (job,) = product.plan()
-    product.await_batches(job, chance.randrange(1, 20))
-    with product.way.refusing():
-        with product.logged_by("agent", "is not renewed: ConnectError"):
-            pass
-        if runs_out:
-            product.end_lease(job)
-            product.await_state(job, "queued")
+    with product.held():
+        (job,) = product.plan()
+        product.await_batches(job, chance.randrange(1, 20))
+        with product.way.refusing():
+            with product.logged_by("agent", "is not renewed: ConnectError"):
+                pass
+            product.let_go()
+            if runs_out:
+                product.end_lease(job)
+                product.await_state(job, "queued")
     check_job(product, job)
     assert product.attempt(job) == 1
 

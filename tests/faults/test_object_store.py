@@ -24,10 +24,11 @@ def test_an_object_store_that_fails_for_a_while_loses_no_artifact(product: Produ
         asked.append(line)
         return chance.choice([Hindrance.NONE, *HINDRANCES]) if len(asked) <= SOME else Hindrance.NONE
 
-    (job,) = product.plan()
-    product.await_batches(job, chance.randrange(1, 20))
-    with product.store_way.hindering(lambda _: chance.choice(HINDRANCES)), product.logged_by("agent", "waits: 503"):
-        pass
+    with product.held():
+        (job,) = product.plan()
+        product.await_batches(job, chance.randrange(1, 20))
+        with product.store_way.hindering(lambda _: chance.choice(HINDRANCES)), product.logged_by("agent", "waits: 503"):
+            product.let_go()
     with product.store_way.hindering(some):
         check_job(product, job)
     assert product.attempt(job) == 1

@@ -38,11 +38,12 @@ def test_a_run_goes_on_while_the_server_is_replaced_under_an_agent_of_the_versio
 ) -> None:
     chance = random.Random(f"upgrade {seed}")
     with agent_of(product, UNSTATED):
-        (job,) = product.plan()
-        product.await_batches(job, chance.randrange(1, 20))
-        stopped = {name: product.stop(name) for name in chance.sample(["web", "worker"], 2)}
-        for name, pid in stopped.items():
-            product.await_another(name, pid)
+        with product.held():
+            (job,) = product.plan()
+            product.await_batches(job, chance.randrange(1, 20))
+            stopped = {name: product.stop(name) for name in chance.sample(["web", "worker"], 2)}
+            for name, pid in stopped.items():
+                product.await_another(name, pid)
         check_job(product, job)
         assert product.attempt(job) == 1
 
