@@ -46,11 +46,12 @@ def commit_times(system: MultiDC, count: int) -> list[float]:
 
 
 def test_a_commit_waits_for_the_way_to_the_farthest_datacentre_and_back(far: MultiDC) -> None:
-    assert commit_times(far, 9)[4] >= 0.1  # 50 ms there, 50 back
+    whole = commit_times(far, 9)
+    assert whole[4] >= 0.1  # 50 ms there, 50 back
     run(controls(far)["node3"]["cut"])
     near = commit_times(far, 9)  # once the cluster has given up node3
     assert near[4] >= 0.05  # 25 ms there, 25 back
-    eventually(lambda: commit_times(far, 9)[0] < 0.1, what="a commit does not wait for node3")
+    eventually(lambda: commit_times(far, 9)[0] < whole[0], what="a commit does not wait for node3")
     eventually(lambda: far.status("node3") == "Initialized", what="node3 is alone", seen=far.state)
     run(controls(far)["node3"]["heal"])
     run(controls(far)["node3"]["start"])

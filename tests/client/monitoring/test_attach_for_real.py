@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from tests.support.monitoring import (
     exported,
     scraped_by,
 )
+from tests.support.waiting import eventually
 from tests.workers.agent.benches import Bench, Server, performed
 from workers.agent.measure import database
 from workers.agent.measure.clock import RunClock
@@ -93,12 +93,13 @@ def measured(bench: Bench) -> Measured:
     clock, kept = RunClock(), Kept()
     sampler = NodeSampler(node="db1", role="writer", sources=sources(bench.system, 0), clock=clock, recorder=kept)
     sampler.start()
-    time.sleep(1.2)
+    eventually(lambda: sampler.has_sampled_since(1.0), what="the node was sampled before the load")
     zero = clock.now()
     load = LoadLevelMessage(threads=4)
     invocation = bench.tool.run(bench.target, bench.parameters, load_level=load, warmup=0, duration=DURATION)
     output = performed(invocation).stdout
-    time.sleep(1.2)
+    ended = clock.now()
+    eventually(lambda: sampler.has_sampled_since(ended), what="the node was sampled after the load")
     sampler.stop()
     return Measured(clock, zero, output, kept.batch())
 

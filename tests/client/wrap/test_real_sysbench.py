@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -50,7 +49,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_ones_own_script_gets_a_verdict_with_samples_of_the_server(
     installed: Path, mariadb: MariaDB, live_server: LiveServer, tmp_path: Path
 ) -> None:
-    began = time.monotonic()
     script = tmp_path / "bench.sh"
     script.write_text(SCRIPT)
     script.chmod(0o755)
@@ -80,7 +78,6 @@ def test_ones_own_script_gets_a_verdict_with_samples_of_the_server(
     assert after.returncode in (0, 1, 2), after.stderr
     assert "Verdict: " in after.stdout
     assert "throughput at 2 threads" in after.stdout
-    assert time.monotonic() - began < 120
 
     runs = list(Run.objects.order_by("id"))
     assert [(run.load_level.threads, run.repetition) for run in runs[:4]] == [(1, 1), (2, 1), (2, 2), (1, 2)]
