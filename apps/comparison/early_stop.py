@@ -68,7 +68,7 @@ def _deciding(draft: Draft) -> list[DraftCell]:
 
 def _seen(cell: DraftCell, baseline: DraftCell, runs: Mapping[int, int], *, looked: int, unit: str) -> int:
     """How much of the plan is known: repetitions, or sessions, of the side with fewer of them. 0: no look, as each
-    needs the newest one of both sides, or the runs do not show their sessions, as where no Uptime was sampled."""
+    needs the newest one of both sides, or Uptime shows fewer starts than the plan has sessions."""
     sides = [{runs[each.run] for each in one.replicates} for one in (baseline, cell)]
     fewest = min(map(len, sides))
     if cell.ratio is None or not all(looked in side for side in sides):

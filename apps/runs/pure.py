@@ -3,6 +3,7 @@
 from apps.runs import timeline
 from apps.runs.amounts import Amount
 from apps.runs.ingest.clean_text import printable_value
+from apps.runs.ingest.planned_sessions import planned_number, session_name
 from apps.runs.ingest.prometheus.names import VARIABLES
 from apps.runs.quality.checklist import CHECKS, title_of
 from apps.runs.quality.rules import asked_rate
@@ -92,7 +93,9 @@ __all__ = [
     "grid_of",
     "interval_middles",
     "merge",
+    "planned_number",
     "printable_value",
+    "session_name",
     "thin",
     "timeline",
     "title_of",

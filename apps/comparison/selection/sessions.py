@@ -1,12 +1,15 @@
 """Which runs were made in one session: on one start of the servers, from one host, without a long pause. Pure.
 
-A session stated for a run decides; else the load generator's host, the last start of a server, and time.
+A session stated for a run decides; else the load generator's host, the last start of a server, the campaign's plan, by
+which later sessions begin with a start, and time.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from apps.runs.pure import planned_number
 
 # Runs of one day follow each other faster than this.
 PAUSE = timedelta(hours=6)
@@ -16,7 +19,7 @@ SAME_START = timedelta(seconds=15)
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A run, as far as its session is concerned. `side`: any key of its side."""
+    """A run, as far as its session is concerned. `side`: any key of its side. `session`: as of models.Run."""
 
     run: int
     side: str
@@ -24,6 +27,16 @@ class Occurrence:
     host: str
     server_started_at: datetime | None
     session: str
+
+    @property
+    def stated(self) -> str:
+        """Empty: nothing but the run's campaign names its session."""
+        return self.session if planned_number(self.session) is None else ""
+
+    @property
+    def begun(self) -> str:
+        """The session that began with a start of the servers, by the plan; empty: none did."""
+        return self.session if (planned_number(self.session) or 1) > 1 else ""
 
 
 @dataclass
@@ -50,7 +63,7 @@ def numbered(runs: Iterable[Occurrence], *, baseline: str | None = None) -> dict
         sides[each.side].append(each)
     parts = sorted((part for own in sides.values() for part in _parts(own)), key=lambda part: (part.first, part.side))
     shared = _shared(parts, baseline)
-    keys: dict[int, tuple[object, ...]] = {each.run: ("stated", each.session) for each in ordered if each.session}
+    keys: dict[int, tuple[object, ...]] = {each.run: ("stated", each.stated) for each in ordered if each.stated}
     for place, part in enumerate(parts):
         keys |= dict.fromkeys(part.runs, ("part", shared[place]))
     numbers: dict[tuple[object, ...], int] = {}
@@ -59,24 +72,27 @@ def numbered(runs: Iterable[Occurrence], *, baseline: str | None = None) -> dict
 
 def _parts(ordered: Iterable[Occurrence]) -> list[_Part]:
     """Of one side's runs without a stated session: a new one after a pause, on another host, or with a new start of a
-    server."""
+    server. Where the start of a run is not known, the plan says whether there was one."""
     found: list[_Part] = []
-    last: dict[str, tuple[_Part, datetime | None]] = {}
+    last: dict[str, tuple[_Part | None, datetime | None, frozenset[str]]] = {}
     before: datetime | None = None
     for each in ordered:
         if before is not None and each.started_at - before > PAUSE:
             last = {}
         before = each.started_at
-        if each.session:
+        if each.stated:
             continue
-        part, start = last.get(each.host, (None, None))
-        known = start if each.server_started_at is None else each.server_started_at
-        if part is None or (start and known and abs(known - start) > SAME_START):
-            part = _Part(each.side, each.host, each.started_at, each.started_at, [])
+        part, start, begun = last.get(each.host, (None, None, frozenset({""})))
+        if start and each.server_started_at:
+            is_new = abs(each.server_started_at - start) > SAME_START
+        else:
+            is_new = each.begun not in begun
+        if part is None or is_new:
+            part, start = _Part(each.side, each.host, each.started_at, each.started_at, []), None
             found.append(part)
         part.last = each.started_at
         part.runs.append(each.run)
-        last[each.host] = part, known
+        last[each.host] = part, each.server_started_at or start, begun | {each.begun}
     return found
 
 

@@ -16,6 +16,7 @@ from apps.dispatch.jobs.leases import NoSuchJob, held_job, planned_runs, run_uid
 from apps.dispatch.models import FINAL, Agent, Job, JobRun
 from apps.runs.api import accept
 from apps.runs.models import Run
+from apps.runs.pure import session_name
 from workers.protocol import wire
 
 # Prefix of the reason of a run whose attempt was over before its end arrived.
@@ -79,6 +80,7 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
             repetition=job.repetition,
             provenance=Run.Provenance.AGENT,
             message=message,
+            session=session_name(campaign=job.campaign_id, session=job.session),
         )
         _, is_new = JobRun.objects.get_or_create(run=run, defaults={"job": job, "attempt": message.attempt})
         if is_new and message.restart_seconds is not None:

@@ -73,8 +73,10 @@ def open_run(
     repetition: int,
     provenance: str,
     message: wire.RunMessage,
+    session: str = "",
 ) -> Run:
-    """Opens a run; a repeated call with the same `uid` returns the same run, unchanged. Raises Refused."""
+    """Opens a run; a repeated call with the same `uid` returns the same run, unchanged. `session`: as of models.Run.
+    Raises Refused."""
     _check_run_message(message)
     run, created = Run.objects.get_or_create(
         uid=uid,
@@ -84,6 +86,7 @@ def open_run(
             "load_level": load_level,
             "repetition": repetition,
             "provenance": provenance,
+            "session": session,
             "started_at": _moment("started_at", message.started_at),
             "warmup": message.warmup,
             "duration": message.duration,

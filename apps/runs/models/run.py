@@ -79,7 +79,8 @@ class Run(models.Model):
     seal_due_at = models.DateTimeField(null=True, blank=True)
     server_version = models.CharField(max_length=120, blank=True)
     tool_version = models.CharField(max_length=120, blank=True)
-    # What repeats together: see apps.comparison.selection.sessions. `session`: a name stated for it; empty: none.
+    # What repeats together: see apps.comparison.selection.sessions. `session`: a name stated for it,
+    # or that of the campaign's session (apps.runs.ingest.planned_sessions); empty: none.
     session = models.CharField(max_length=120, blank=True, default="", db_default="")
     server_started_at = models.DateTimeField("the last start of any of its servers", null=True, blank=True)
     # The load generator: host facts (CPU count, memory, kernel), command line without secrets.

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.comparison.selection.sessions import Occurrence, numbered
+from apps.runs.pure import session_name
 from tests.examples import examples
 
 DAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
@@ -106,6 +107,37 @@ def test_a_stated_session_decides_whatever_the_times_say() -> None:
     assert found == {1: 0, 2: 0, 3: 0}
     found = numbered([run(1, stated="first"), run(2, at=0.1, stated="second"), run(3, at=0.2)])
     assert len(set(found.values())) == 3
+
+
+def planned(session: int, *, campaign: int = 7) -> str:
+    return session_name(campaign=campaign, session=session)
+
+
+def test_each_later_session_of_a_plan_is_one_of_its_own_where_no_start_is_known() -> None:
+    turns = [run(number, side="ab"[number % 2], at=number / 10, stated=planned(1 + number // 4)) for number in range(8)]
+    found = numbered(turns)
+    assert [found[number] for number in (0, 4)] == [found[number] for number in (2, 6)]
+    assert len({found[number] for number in (0, 4, 1, 5)}) == 4
+
+
+def test_where_starts_are_known_they_decide_and_not_the_plan() -> None:
+    crashed = [run(1, start=-1.0, stated=planned(2)), run(2, at=1, start=0.5, stated=planned(2))]
+    assert numbered(crashed) == {1: 0, 2: 1}
+    on_one_start = [run(1, start=-1.0, stated=planned(1)), run(2, at=1, start=-1.0, stated=planned(2))]
+    assert numbered(on_one_start) == {1: 0, 2: 0}
+
+
+def test_plans_whose_first_session_is_on_the_servers_as_they_are_go_on_with_the_one_before() -> None:
+    first, next_one, unplanned = planned(1, campaign=7), planned(1, campaign=8), ""
+    assert set(numbered([run(1, stated=first), run(2, at=1, stated=next_one), run(3, at=2)]).values()) == {0}
+    found = numbered([run(1, stated=planned(2)), run(2, at=1, stated=next_one), run(3, at=2, stated=unplanned)])
+    assert set(found.values()) == {0}
+
+
+def test_a_plan_whose_runs_are_between_those_of_another_begins_no_session_twice() -> None:
+    order = [planned(2), planned(2, campaign=8), planned(2), planned(3)]
+    found = numbered([run(number, at=number, stated=stated) for number, stated in enumerate(order)])
+    assert found == {0: 0, 1: 1, 2: 1, 3: 2}
 
 
 @examples(100)
