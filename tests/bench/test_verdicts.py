@@ -1,6 +1,8 @@
 """Tables that `make bench ARGS=verdicts` draws, and what it counts on them."""
 
 import math
+from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -45,3 +47,20 @@ def test_a_share_has_an_interval_that_holds_it_and_none_is_not_never() -> None:
     assert share.low < share.value == 0.05 < share.high
     assert share.oracle == 0.1
     assert Share.of(0, 100).high == pytest.approx(0.037, abs=0.001)
+
+
+def test_coverage_is_shown_for_each_number_of_sessions_by_the_noise_with_which_it_is_worst(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    missing = Noise(draw=lambda rng, count: np.full(count, rng.choice([-1.0, 1.0])) + 0.001 * rng.normal(size=count))
+    monkeypatch.setattr(verdicts, "KINDS", {"lognormal": Noise(), "one that is missed": missing})
+    monkeypatch.setattr(verdicts, "TABLES", 10)
+    bench: Any = SimpleNamespace(figures=[], today="2026-11-29", say=lambda _: None)
+    verdicts._report_covered(bench, np.random.default_rng(3))
+    found = {figure.key: figure for figure in bench.figures}
+    for sessions in (2, 3, 4, 5):
+        figure = found[f"verdicts.coverage_{sessions}_sessions"]
+        assert f"{sessions} sessions of 3 runs, the worst of 2 kinds of noise (one that is missed)" in figure.title
+        assert figure.ours is not None
+        assert figure.ours > found["verdicts.coverage_0"].ours
+        assert (figure.limit_ours, figure.passed) == (0.02, False)
