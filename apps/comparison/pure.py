@@ -77,7 +77,7 @@ from apps.comparison.stats.replicates import (
     geometric_mean,
 )
 from apps.comparison.stats.session_power import SessionNoise, chance, least_effect, suffices
-from apps.comparison.stats.usl import Estimate, Fit
+from apps.comparison.stats.usl import Estimate, Fit, NoFit, ThroughputCap
 from apps.comparison.stats.welch import DISCOVERY_RATE, UNJUDGED, Direction, Ratio, Verdict
 from apps.comparison.tables import verdict_table
 from apps.comparison.tables.verdict_table import NO_ERRORS, NO_RUNS, NOT_MEASURED, THROUGHPUT, WITHHELD
@@ -171,6 +171,7 @@ __all__ = [
     "LoadSeconds",
     "Meaning",
     "More",
+    "NoFit",
     "NotKept",
     "ObjectiveState",
     "Quantity",
@@ -189,6 +190,7 @@ __all__ = [
     "Side",
     "SideLevels",
     "StepUp",
+    "ThroughputCap",
     "TimeoutShare",
     "TrialSpread",
     "Verdict",

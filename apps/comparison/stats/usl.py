@@ -21,6 +21,7 @@ from scipy import special
 
 from apps.core.answers import Hidden, Unbounded
 from apps.core.text import counted
+from apps.core.units import format_number
 
 CONFIDENCE = 0.95
 PARAMETERS = 3
@@ -83,10 +84,26 @@ class Fit:
 
 
 @dataclass(frozen=True)
+class ThroughputCap:
+    """`throughput` that stays from `threads` on, up to `last`, the highest level."""
+
+    threads: float
+    last: float
+    throughput: Estimate
+
+    def __str__(self) -> str:
+        value, low, high = (
+            format_number(each) for each in (self.throughput.value, self.throughput.low, self.throughput.high)
+        )
+        return f"grows up to about {_threads(round(self.threads))}, then stays at {value} ({low} to {high})"
+
+
+@dataclass(frozen=True)
 class NoFit:
-    """No fit, for `reason`."""
+    """No fit, for `reason`; `cap`: what was seen instead, if that is one."""
 
     reason: str
+    cap: ThroughputCap | None = None
 
 
 @dataclass(frozen=True)
@@ -140,17 +157,20 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
     if deviation > MOST_DEVIATION or is_refuted:
         off = f"{deviation:.0%}".replace("%", "\u00a0%")
         refuted = ", more than the runs' noise explains" * (is_refuted and deviation <= MOST_DEVIATION)
-        return NoFit(f"no fit: it deviates by {off} at {_threads(deviates_at)}{refuted}{_capped(at_levels)}")
+        cap = _capped(at_levels)
+        instead = f"; it is capped: {cap}" if cap else ""
+        return NoFit(f"it deviates by {off} at {_threads(deviates_at)}{refuted}{instead}", cap)
     return replace(_fitted(errors, bounded, at_levels), deviation=deviation, deviates_at=deviates_at, misfit_p=misfit)
 
 
-def _capped(at_levels: "_LoadLevels") -> str:
-    """Throughput that grows by the law without coherency, X = λN / (1 + s(N - 1)), up to a cap, as words; empty: no
-    such cap, or a level is off."""
+def _capped(at_levels: "_LoadLevels") -> ThroughputCap | None:
+    """Throughput that grows by the law without coherency, X = λN / (1 + s(N - 1)), up to a cap; None: no such cap, or a
+    level is off."""
     threads, logs = at_levels.threads, np.array([each.mean() for each in at_levels.logs])
-    found: list[tuple[float, float]] = []
+    found: list[tuple[float, float, int]] = []
     for below in range(2, len(threads) - 1):
-        climb, top = _design(threads[:below])[:, :2], float(logs[below:].mean())
+        climb = _design(threads[:below])[:, :2]
+        top = float(np.average(logs[below:], weights=at_levels.counts[below:]))
         each_takes = threads[:below] / np.exp(logs[:below])
         one, wait = (
             float(each) for each in np.linalg.lstsq(climb / each_takes[:, None], np.ones(below), rcond=None)[0]
@@ -161,9 +181,22 @@ def _capped(at_levels: "_LoadLevels") -> str:
         at = math.exp(top) * (one - wait) / room if room > 0 and law.min() > 0 else math.inf
         if at <= threads[below]:
             off = np.concatenate([np.log(threads[:below] / law) - logs[:below], top - logs[below:]])
-            found.append((float(np.abs(off).max()), at))
-    furthest, at = min(found, default=(math.inf, 0.0))
-    return f"; it is capped: grows up to about {_threads(round(at))}, then stays" if furthest <= MOST_OFF_CAP else ""
+            found.append((float(np.abs(off).max()), at, below))
+    furthest, at, below = min(found, default=(math.inf, 0.0, 0))
+    if furthest > MOST_OFF_CAP:
+        return None
+    return ThroughputCap(at, float(threads[-1]), _level(at_levels.logs[below:]))
+
+
+def _level(logs: Sequence[Floats]) -> Estimate:
+    """Geometric mean of the runs of several levels; as in `fit`, the wider error: that of the runs, or that of levels
+    that differ by more."""
+    runs = np.concatenate(logs)
+    of_runs = float(runs.var(ddof=1))
+    of_levels = sum(len(each) * (each.mean() - runs.mean()) ** 2 for each in logs) / (len(logs) - 1)
+    freedom = len(logs) - 1 if of_levels > of_runs else len(runs) - 1
+    half = special.stdtrit(freedom, (1 + CONFIDENCE) / 2) * math.sqrt(max(of_runs, of_levels) / len(runs))
+    return Estimate(*(math.exp(float(runs.mean()) + each) for each in (0.0, -half, half)))
 
 
 def errors_of(runs: Mapping[int, Sequence[float]]) -> Errors:

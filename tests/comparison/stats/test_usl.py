@@ -164,7 +164,24 @@ def test_a_cap_at_8_threads_is_no_law_of_scalability_and_is_named(wait: float) -
         noisy = [[value * math.exp(random.normal(0, 0.01)) for _ in range(3)] for value in true]
         found = fit(dict(zip((1, 2, 4, 8, 16, 32, 64), noisy, strict=True)))
         assert isinstance(found, NoFit), found
-        assert "it is capped: grows up to about 8 threads, then stays" in found.reason
+        assert found.cap is not None
+        assert (found.cap.last, found.cap.threads) == (64, pytest.approx(8, rel=0.1))
+        assert f"it is capped: {found.cap}" in found.reason
+        assert str(found.cap).startswith("grows up to about 8 threads, then stays at ")
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_the_interval_of_a_cap_holds_it_in_95_of_100_cases(runs: int) -> None:
+    """Of 400, 95 % less than 6 standard deviations of chance."""
+    random = np.random.default_rng(5)
+    levels = (1, 2, 4, 8, 16, 32, 64)
+    held = []
+    for _ in range(400):
+        found = fit({n: [min(n, 8) * 100 * math.exp(random.normal(0, 0.02)) for _ in range(runs)] for n in levels})
+        assert isinstance(found, NoFit)
+        assert found.cap is not None
+        held.append(found.cap.throughput.low <= 800 <= found.cap.throughput.high)
+    assert np.mean(held) >= 0.95 - 6 * math.sqrt(0.95 * 0.05 / len(held))
 
 
 def test_the_law_itself_is_seldom_refuted_by_its_own_noise() -> None:

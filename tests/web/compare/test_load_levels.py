@@ -18,7 +18,7 @@ from apps.comparison import compare
 from apps.comparison.sections import load_level_data, table_growth, time_to_finish
 from apps.comparison.stats.usl import Estimate
 from apps.core.problems import Invalid
-from apps.runs.models import Distribution, Run
+from apps.runs.models import Distribution, Measurement, Run
 from apps.web.compare.sections import load_levels
 from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
@@ -133,6 +133,26 @@ def test_the_charts_have_every_run_and_the_tables_values(client: Client, workloa
     runs = [dot["value"] for dot in drawn["throughput"]["dots"] if (dot["side"], dot["threads"]) == (0, 8)]
     assert line["values"][3] == pytest.approx(np.exp(np.log(runs).mean()))
     assert [fit["side"] for fit in drawn["throughput"]["fits"]] == [0, 1]
+
+
+def test_a_cap_is_named_and_drawn_with_its_interval_where_the_law_does_not_fit(
+    client: Client, workload: Workload
+) -> None:
+    for place, measured in enumerate(Measurement.objects.filter(run__system__slug="aurora", metric__key=TPS)):
+        measured.value = 500 * min(measured.run.load_level.threads, 4) * (1 + 0.004 * (place % 3 - 1))
+        measured.save()
+    html = part(client, workload)
+    assert "grows up to about 4 threads, then stays at 2,000 (1,990 to 2,010)" in text(
+        html, "[data-load-levels=aurora]"
+    )
+    assert "no fit: it deviates by 17" in text(html, "[data-load-levels=aurora]")
+    assert "Flat bands: the cap of a side" in text(html, "#chart-ladder-throughput")
+    (cap,) = [fit for fit in chart(html)["throughput"]["fits"] if fit["side"] == 0]
+    assert cap["threads"] == [pytest.approx(4), 16]
+    assert cap["values"] == [pytest.approx(2000, rel=0.001)] * 2
+    assert cap["low"] == [pytest.approx(1994.7, abs=0.1)] * 2
+    assert cap["high"] == [pytest.approx(2005.3, abs=0.1)] * 2
+    assert (cap["knee"], cap["peak"]) == (pytest.approx(4), None)
 
 
 def test_percentiles_of_a_level_are_those_of_all_its_requests_together(client: Client, workload: Workload) -> None:

@@ -1,11 +1,23 @@
 """Data of the load-level charts, computed in the server so that the browser only draws."""
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.comparison.api import Growing, Ramps, RunGrowth
-from apps.comparison.pure import PERCENTILES, Comparison, Fit, Level, LoadLevelAnalysis, Side, SideLevels, label
+from apps.comparison.pure import (
+    PERCENTILES,
+    Comparison,
+    Fit,
+    Level,
+    LoadLevelAnalysis,
+    NoFit,
+    Side,
+    SideLevels,
+    ThroughputCap,
+    label,
+)
 from apps.core.answers import Unbounded
 from apps.core.text import counted
 from apps.web.compare.charts import ChartSide, Scale, Span, ThreadsAxis, chart_sides, threads_axis
@@ -43,7 +55,7 @@ class ThroughputLine:
 
 @dataclass(frozen=True)
 class FitCurve:
-    """The fitted law of a side with its 95 % band; `knee`, `peak` infinite: the curve has none."""
+    """The fitted law of a side, or its cap, with the 95 % band; `knee`, `peak` infinite: the curve has none."""
 
     side: int
     threads: Sequence[float]
@@ -140,7 +152,7 @@ def load_level_charts(
             unit=found.metric.unit,
             lines=_typical_lines(comparison, found.metric.key),
             dots=_dots(comparison, found.metric.key),
-            fits=[_fit(sides[one.side], one.fit) for one in analyses if isinstance(one.fit, Fit)],
+            fits=[curve for one in analyses if (curve := _fit(sides[one.side], one.fit))],
         ),
         latency=LatencyPanel(
             key=latency.key if latency else "",
@@ -199,7 +211,10 @@ def _dots(comparison: Comparison, metric: str) -> list[LevelDot]:
     ]
 
 
-def _fit(side: Side, fit: Fit) -> FitCurve:
+def _fit(side: Side, fit: Fit | NoFit) -> FitCurve | None:
+    """Of a cap where the law does not fit: the throughput at which it stays."""
+    if isinstance(fit, NoFit):
+        return _cap(side, fit.cap) if fit.cap else None
     return FitCurve(
         side=side.position,
         threads=[point.threads for point in fit.curve],
@@ -208,6 +223,19 @@ def _fit(side: Side, fit: Fit) -> FitCurve:
         high=[point.high for point in fit.curve],
         knee=fit.knee.value,
         peak=fit.peak.value,
+    )
+
+
+def _cap(side: Side, cap: ThroughputCap) -> FitCurve:
+    stays = cap.throughput
+    return FitCurve(
+        side=side.position,
+        threads=[cap.threads, cap.last],
+        values=[stays.value] * 2,
+        low=[stays.low] * 2,
+        high=[stays.high] * 2,
+        knee=cap.threads,
+        peak=math.inf,
     )
 
 
