@@ -10,7 +10,7 @@ LAUNCH = $(PYTHON) -m config.launch --with-parent
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop test bench check types lock env manage backup restore lab
+.PHONY: help run stop test bench check sbom types lock env manage backup restore lab
 
 help: ## Show these lines
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -27,8 +27,11 @@ test: ## Every check and every test on every core, with databases of their own
 bench: ## Speed and size beside named peers, into docs/reference/performance.md; ARGS="q1 ingest" for parts
 	@$(LAUNCH) bench $(ARGS)
 
-check: ## Formatting, lint, types, imports, templates, migrations, front end
+check: ## Formatting, lint, types, imports, templates, migrations, front end, known vulnerabilities, licences, secrets
 	@$(LAUNCH) check
+
+sbom: ## Bills of materials in CycloneDX, of server and pages, into var/sbom
+	@$(LAUNCH) sbom
 
 types: ## Renew the types of the API, of the front end and the client
 	@$(LAUNCH) types

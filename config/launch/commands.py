@@ -51,7 +51,8 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("run", help="start everything")
     commands.add_parser("stop", help="stop what `run` started")
-    commands.add_parser("check", help="formatting, lint, types, imports, templates, front end")
+    commands.add_parser("check", help="formatting, lint, types, imports, templates, front end, packages, secrets")
+    commands.add_parser("sbom", help="write bills of materials in CycloneDX to var/sbom")
     commands.add_parser("types", help="renew the types of the API, of the front end and the client")
     commands.add_parser("test", help="run every check and every test; further arguments are passed to pytest")
     commands.add_parser("bench", help="measure speed and size beside named peers; further arguments: parts to measure")
@@ -71,6 +72,7 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
         "run": lambda: supervisor.run(setup, screen),
         "stop": lambda: stop(setup, screen),
         "check": lambda: checks.run(setup, screen),
+        "sbom": lambda: checks.run(setup, screen, checks.BILLS),
         "types": lambda: checks.run(setup, screen, checks.API_TYPES),
         "test": lambda: suite.run(setup, screen, arguments),
         "bench": lambda: bench.run(setup, screen, arguments),
