@@ -20,7 +20,7 @@ from apps.accounts import tokens
 from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.core.server import measures
+from apps.core.server import measures, schema
 from apps.core.stores import BucketProblem, ensure_bucket
 from apps.dispatch.models import Agent
 
@@ -106,7 +106,16 @@ class Command(BaseCommand):
         if not plan:
             executor.check_replacements()  # squashed migrations whose parts are applied, which `migrate` would record
             return False
-        call_command("migrate", interactive=False, stdout=_Counting(self.stdout, len(plan)), no_color=True)
+        out = _Counting(self.stdout, len(plan))
+        try:
+            schema.migrate(
+                lambda: call_command("migrate", interactive=False, stdout=out, no_color=True), report=self._progress
+            )
+        except schema.TableInUse as problem:
+            raise CommandError(
+                f"a table stayed in use ({problem}): end what uses the database (other servers, a backup, a query that "
+                "does not end), then start again; what was migrated stays"
+            ) from problem
         return True
 
     def _load(self) -> None:
