@@ -18,6 +18,7 @@ ATTACHED = 16 * MIB
 AROUND_A_FILE = 4 * MIB  # of a form: the description and the multipart headers
 ATTACHED_FILES = 20  # of a run
 JSON_DEPTH = 20
+YAML = 256 * KIB  # a campaign, an article: a MiB takes 5 s
 
 # Requests to the API a minute: of a token or a person; of an address that sends no valid credentials; of an agent.
 REQUESTS = 3_000
@@ -41,6 +42,7 @@ COMMAND = 20_000  # characters of its command line
 NODES = 256
 NAMES = 10_000  # of a node's series
 SERIES = 100_000  # of all nodes
+SERIES_VALUES = 20_000_000  # of a file of Prometheus' series, what did not change at each of its times
 NEW_METRICS = 5_000  # that no run had before
 EVENTS = 20_000
 RARE_EVENTS = 1_000  # beyond these, of kinds of which there are few, such as the load and its checks

@@ -4,6 +4,8 @@ from typing import Any
 
 import yaml
 
+from apps.core import limits
+
 
 class NotYaml(ValueError):
     """`line` counts from 1; 0: the text as a whole."""
@@ -53,6 +55,8 @@ def load_with_lines(content: bytes | str, *, aliases: bool = True) -> tuple[Any,
     `aliases` True: allowed, and no line numbers. False: refused, because a short text with aliases can expand without
     end. Raises NotYaml.
     """
+    if len(content) > limits.YAML:
+        raise NotYaml(0, f"has {len(content):,} bytes: at most {limits.YAML:,} are read")
     try:
         loader = _Loader(content)
         node = loader.get_single_node()

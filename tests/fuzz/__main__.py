@@ -1,7 +1,8 @@
 """`python -m tests.fuzz batches --seconds 600` searches a target for input that it neither reads nor refuses.
 
 Atheris is installed once, outside the environment: python3.11 -m pip install --target var/atheris atheris==3.0.0
-`--merge` then replaces the target's corpus by the smallest one that reaches as much.
+Then it measures how long a megabyte takes; `--pace` does only that.
+`--merge` replaces the target's corpus by the smallest one that reaches as much.
 """
 
 import argparse
@@ -36,8 +37,11 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("name", choices=sorted(TARGETS))
     parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--pace", action="store_true", help="measure s per MB instead of searching; without Atheris")
     parser.add_argument("--merge", action="store_true", help="make the corpus small instead of searching")
     options = parser.parse_args(argv)
+    if options.pace:
+        return _pace(options.name)
     if not ATHERIS.exists():
         parser.error("Atheris is missing: python3.11 -m pip install --target var/atheris atheris==3.0.0")
     found, corpus = places.work(options.name) / "found", places.corpus(options.name)
@@ -59,7 +63,19 @@ def main(argv: Sequence[str]) -> int:
     failures = sorted((places.work(options.name) / "failures").glob("*.txt"))
     for failure in failures:
         print(f"{failure}\n{failure.read_text()}")
-    return 1 if failures else 0
+    slow = 0 if TARGETS[options.name].database else _pace(options.name)
+    return 1 if failures or slow else 0
+
+
+def _pace(name: str) -> int:
+    """Exit code: 1 where any takes too long."""
+    from tests.fuzz import pace  # noqa: PLC0415 - after django.setup
+
+    is_slow = False
+    for each in pace.paces(name):
+        print(each, flush=True)
+        is_slow = is_slow or each.is_slow
+    return int(is_slow)
 
 
 def _run(name: str, options: Sequence[str], env: Mapping[str, str]) -> int:

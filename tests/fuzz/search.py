@@ -14,7 +14,8 @@ import atheris
 
 # Instrumented, so that new lines of theirs count as found. Compiled loops cannot be.
 OURS = ["apps.core", "apps.dispatch.campaigns", "apps.dispatch.schedules", "apps.published"]
-OURS += ["apps.runs", "workers.protocol", "yaml", "zipfile", "tarfile"]
+OURS += ["apps.rest.framework.bodies", "apps.rest.prometheus", "apps.runs", "workers.agent.prometheus"]
+OURS += ["workers.agent.samplers", "workers.protocol", "yaml", "zipfile", "tarfile", "django.http.multipartparser"]
 EXCEPT = ["apps.runs.samples.loops", "apps.runs.samples.kernels"]
 
 

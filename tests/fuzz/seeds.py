@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from apps.runs.ingest import batch_archive
 from apps.runs.storage import codec
 from tests.fuzz import rows
 from tests.fuzz.rows import PARTED
@@ -177,6 +178,44 @@ def _changes() -> Iterable[bytes]:
         yield json.dumps({"manifest": {name: "a"}}).encode()
 
 
+def _series() -> Iterable[bytes]:
+    head = '{"splashboard": "prometheus series", "version": 1, "source": "http://prometheus:9090"}'
+    clock = '{"clock": 0, "at": [1767225600.1, 1767225615.1, 1767225630.1]}'
+    load = '{"node": "db1", "labels": {"__name__": "node_load1"}, "clock": 0, "values": [1, 1.5, null]}'
+    constant = '{"labels": {"__name__": "own", "job": "a"}, "clock": 0, "value": 8, "type": "gauge"}'
+    again = '{"labels": {"__name__": "own", "job": "b"}, "clock": 0, "value": 9}'
+    cpu = '{"labels": {"__name__": "node_cpu_seconds_total", "mode": "idle"}, "clock": 0, "values": [1, 2, 3]}'
+    yield "\n".join([head, clock, load, constant, again, cpu]).encode()
+
+
+def _forms() -> Iterable[bytes]:
+    disposition = 'Content-Disposition: form-data; name="'
+    yield (
+        f'--b\r\n{disposition}system"\r\n\r\ndb\r\n--b\r\n{disposition}file"; filename="a.txt"\r\n'
+        "Content-Type: text/plain\r\n\r\n[ 1s ] thds: 4\r\n--b--\r\n"
+    ).encode()
+    yield b"--b\r\nContent-Disposition: form-data; name*=UTF-8''%E2%82%AC\r\n\r\n\xff\r\n--b--\r\n"
+
+
+def _answers() -> Iterable[bytes]:
+    matrix = (
+        '{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"node_load1","instance":"db1"},'
+        '"values":[[1767225600.1,"1"],[1767225615.1,"1.5"],[1767225630.1,"NaN"]]}]}}'
+    )
+    yield PARTED.join(
+        [matrix.encode(), b'{"status":"success","data":{"node_load1":[{"type":"gauge","help":"","unit":""}]}}']
+    )
+
+
+def _rows() -> Iterable[bytes]:
+    yield (
+        b'{"backend" : 7, "standby" : false, "uptime" : 9.5, "position" : 1024, "standbys" : 0, "unreplayed" : null, '
+        b'"sessions" : [["active","Lock",2],["idle in transaction",null,1]], "database" : {"datid":5,"datname":"b",'
+        b'"xact_commit":9,"stats_reset":null}, "wal" : {"wal_records":3}}'
+    )
+    yield b"psql: error: connection to server failed: FATAL:  password authentication failed\n"
+
+
 def _texts(*texts: str) -> Callable[[], Iterable[bytes]]:
     return lambda: [text.encode() for text in texts]
 
@@ -224,6 +263,26 @@ MADE: dict[str, Callable[[], Iterable[bytes]]] = {
         "[pass]: x\noption p with value 'y'\nChanged mysql:mysql_pass from a to b\n",
         'CREATE USER a IDENTIFIED WITH x BY \'y\'; mysql -px\n{"mysql_pass": "v", token: t}',
     ),
+    "json": _texts(
+        '{"name": "n", "systems": ["db"], "repetitions": 1, "of": {"a": [1.5, null, true]}}', "[]", '"\\ud83d\\ude00"'
+    ),
+    "form": _forms,
+    "promql": _texts(
+        'sum by (instance) (rate(node_cpu_seconds_total{mode!="idle",instance=~"db.*"}[5m])) * 100',
+        "-(mysql_up + 1) / avg without (job) (increase(a_total[1h30m]))",
+        '{__name__="a\\"b", c!~"d|e"}',
+        "a offset 5m or b",
+    ),
+    "prometheus": _series,
+    "batch-files": lambda: [
+        batch_archive.packed([("000000", b"one"), ("000001", b"two"), ("sampler/000000", b"three")])
+    ],
+    "haproxy-answer": _texts(
+        "Name: HAProxy\nPid: 7\nMaxconn: 100\nUptime_sec: 9\n\n# pxname,svname,qcur,scur,status,check_status,addr,\n"
+        "entry,FRONTEND,,1,OPEN,,,\nwriter,db1,0,1,UP 1/3,* L7OK,10.0.0.1:3306,\nwriter,BACKEND,0,1,UP,,,\n\n"
+    ),
+    "psql-answer": _rows,
+    "prometheus-answers": _answers,
     "grid": _texts("sysbench:1024:0.001:100000", "hdr:1:3600000000:3:us", "hdr:1000:60000000000:2:ns"),
     "cron": _texts("30 2 * * *", "0 22 * * MON-FRI", "*/5 1-3,7 L JAN 0#1"),
 }

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from rest_framework.exceptions import ValidationError
 
 from apps.catalog.services import KEY
 from apps.core import yaml_text
@@ -23,17 +24,23 @@ from apps.core.problems import Invalid
 from apps.dispatch.schedules import cron
 from apps.published import parse as published
 from apps.published.format import MalformedFile
+from apps.rest.framework.bodies import InvalidJson
+from apps.rest.prometheus.promql import BadQuery
 from apps.runs import tool_output
 from apps.runs.archive import exports, manifest, samples
 from apps.runs.archive.troubles import ArchiveTrouble
 from apps.runs.ingest.accept import Refused
+from apps.runs.ingest.prometheus.lay import Misplaced
+from apps.runs.ingest.prometheus.payload import BadPayload
 from apps.runs.samples import batches, columns, histograms
 from apps.runs.storage import codec
 from apps.runs.tool_output import formats
 from apps.runs.tool_output.formats import NotThisFormat
 from apps.runs.tool_output.values import Output
-from tests.fuzz import rows
+from tests.fuzz import arrivals, rows
 from tests.fuzz.rows import PARTED
+from workers.agent.prometheus.source import PrometheusTrouble
+from workers.agent.samplers import SourceFailed
 from workers.protocol import secrets, wire
 from workers.protocol.wire import BadBatch
 
@@ -252,6 +259,14 @@ TARGETS: dict[str, Target] = {
     "yaml": Target(_yaml, (yaml_text.NotYaml,)),
     "published": Target(partial(published.read, "fuzz.yaml"), (MalformedFile,)),
     "secrets": Target(_secrets),
+    "json": Target(arrivals.json_body, (InvalidJson, ValidationError)),
+    "form": Target(arrivals.form, arrivals.REFUSED_FORMS),
+    "promql": Target(arrivals.query, (BadQuery,)),
+    "prometheus": Target(arrivals.series, (BadPayload, Misplaced)),
+    "batch-files": Target(arrivals.batch_files, (BadBatch,)),
+    "haproxy-answer": Target(arrivals.haproxy_answer, (SourceFailed,)),
+    "psql-answer": Target(arrivals.psql_answer, (SourceFailed,)),
+    "prometheus-answers": Target(arrivals.prometheus_answers, (PrometheusTrouble, BadPayload)),
     "grid": Target(_grid, (histograms.UnknownGrid,)),
     "cron": Target(_cron, (cron.NoCron,)),
     "campaign": Target(rows.campaign, (Invalid,), database=True),

@@ -6,13 +6,14 @@
 import hashlib
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from django.db import transaction
 
 from apps.core import limits
 from tests.fuzz import places
+from tests.fuzz.growth import DISTINCT, repeated
 from tests.fuzz.targets import TARGETS, Target, attempt
 
 Read = Callable[[bytes], object]
@@ -60,17 +61,6 @@ def test_memory_is_bounded_by_the_limits(name: str) -> None:
         assert peak < limits.BATCH_TEXT_ALWAYS + limits.BATCH_RATIO * len(content), content[:200]
 
 
-def grown(content: bytes, size: int) -> Iterator[bytes]:
-    """The input again and again; and with one of its lines, or one byte within that, again and again."""
-    lines = content.splitlines(keepends=True) or [b""]
-    middle = lines[len(lines) // 2]
-    before, after = b"".join(lines[: len(lines) // 2]), b"".join(lines[len(lines) // 2 + 1 :])
-    half = len(middle) // 2
-    yield content * (size // max(len(content), 1))
-    yield before + middle * (size // max(len(middle), 1)) + after
-    yield before + middle[:half] + middle[half : half + 1] * size + middle[half:] + after
-
-
 def seconds(read: Read, content: bytes, *, tries: int = 1) -> float:
     """The shortest time of some tries."""
     found = []
@@ -97,8 +87,17 @@ def test_twice_the_input_takes_no_more_than_in_proportion(name: str) -> None:
     target: Target = TARGETS[name]
     longest = sorted(corpus(name), key=len)[-2:]
     for content in longest:
-        for short, long in zip(grown(content, SHORT), grown(content, 2 * SHORT), strict=True):
+        for short, long in zip(repeated(content, SHORT), repeated(content, 2 * SHORT), strict=True):
             assert not is_steep(lambda text: _outcome(target, text), short, long), long[:200]
+
+
+@pytest.mark.parametrize(("name", "what"), DISTINCT)
+def test_twice_as_many_names_take_no_more_than_in_proportion(name: str, what: str) -> None:
+    """An entry for each: a list that is searched, or gone through for each, shows here alone."""
+    lines = DISTINCT[name, what]
+    short, long = lines.of(SHORT), lines.of(2 * SHORT)
+    attempt(TARGETS[name], long)
+    assert not is_steep(lambda text: _outcome(TARGETS[name], text), short, long)
 
 
 def _outcome(target: Target, content: bytes) -> object:

@@ -360,7 +360,12 @@ def _fits(value: int | float) -> bool:
 def _representable(value: Number) -> Number:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value if value is None or _fits(value) else float(value)
+    if value is None or _fits(value):
+        return value
+    try:
+        return float(value)
+    except OverflowError:  # hundreds of digits: nothing counts to that
+        return None
 
 
 def _changes(node: str, t: float, before: Sequence[Number], now: Sequence[Number]) -> list[Any]:

@@ -13,6 +13,7 @@ from apps.core import limits
 from apps.core.problems import NAMELESS
 
 BYTES = "latin-1"  # a character for each byte
+FIELD = 200  # characters of a field's name in a refusal: it may be as long as the body
 
 
 class InvalidJson(ValueError):
@@ -56,11 +57,18 @@ class StrictMultiPartParser(MultiPartParser):
         found = super().parse(stream, media_type, {**(parser_context or {}), "encoding": BYTES})
         form, files = QueryDict(mutable=True), MultiValueDict[str, Any]()
         for sent, texts in found.data.lists():
-            name = sent.encode(BYTES).decode(errors="replace")
+            name = _name(sent)
             form.setlist(name, [_utf_8(name, text.encode(BYTES)) for text in texts])
         for sent, uploaded in found.files.lists():
-            files.setlist(sent.encode(BYTES).decode(errors="replace"), uploaded)
+            files.setlist(_name(sent), uploaded)
         return DataAndFiles(form, files)
+
+
+def _name(sent: str) -> str:
+    try:
+        return sent.encode(BYTES).decode(errors="replace")
+    except UnicodeEncodeError:  # name*=UTF-8''…, which Django has decoded
+        return sent
 
 
 def _utf_8(name: str, text: bytes) -> str:
@@ -68,7 +76,7 @@ def _utf_8(name: str, text: bytes) -> str:
         return text.decode()
     except UnicodeDecodeError as error:
         problem = f"is not UTF-8: byte {error.start} is {text[error.start]:#04x}; send it in UTF-8"
-        raise ValidationError({name: [problem]}) from error
+        raise _refused((name,), problem) from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -92,6 +100,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return entries
 
 
+def _refused(path: tuple[str, ...], problem: str) -> ValidationError:
+    return ValidationError({".".join(path)[:FIELD]: [problem]})
+
+
 def _check(value: Any, *, path: tuple[str, ...], depth: int = 0) -> None:
     """`path`: names from the outside in. They are joined for a problem only: each may be as long as the body."""
     if depth > limits.JSON_DEPTH:
@@ -99,7 +111,7 @@ def _check(value: Any, *, path: tuple[str, ...], depth: int = 0) -> None:
     if isinstance(value, str):
         _check_text(value, path=path)
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**63 - 1:
-        raise ValidationError({".".join(path): ["the whole number is beyond 64 bits"]})
+        raise _refused(path, "the whole number is beyond 64 bits")
     for name, entry in _inside(value):
         _check_text(name, path=path or (repr(name)[:80],))
         _check(entry, path=(*path, name) if path else (name or NAMELESS,), depth=depth + 1)
@@ -115,6 +127,6 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _check_text(text: str, *, path: tuple[str, ...]) -> None:
     if "\0" in text:
-        raise ValidationError({".".join(path): ["contains NUL, which cannot be stored"]})
+        raise _refused(path, "contains NUL, which cannot be stored")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValidationError({".".join(path): ["contains half a character (a lone surrogate)"]})
+        raise _refused(path, "contains half a character (a lone surrogate)")

@@ -53,12 +53,18 @@ class _ScrapedSeries:
     values: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, pairs: Iterable[Sequence[Any]]) -> None:
+        """Raises PrometheusTrouble."""
         last = self.times[-1] if self.times else -math.inf
-        for at, text in pairs:
-            if at > last:
-                last = at
-                self.times.append(at)
-                self.values.append(float(text))
+        try:
+            for at, text in pairs:
+                if last < at < math.inf and (at := round(at, 3)) > last:  # the file has milliseconds
+                    value = float(text)
+                    last = at
+                    self.times.append(at)
+                    self.values.append(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            name = str(self.labels.get("__name__", ""))[:80]
+            raise PrometheusTrouble(f"the samples of {name or 'a series'} are not pairs of time and value") from error
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,7 @@ def _lines(series: Sequence[_ScrapedSeries], source: str, types: Mapping[str, st
         times = one.times.tobytes()
         if times not in clocks:
             clocks[times] = len(clocks)
-            yield _json({"clock": clocks[times], "at": [round(at, 3) for at in one.times]})
+            yield _json({"clock": clocks[times], "at": one.times.tolist()})
         line: dict[str, Any] = {"labels": one.labels, "clock": clocks[times]}
         if one.node:
             line["node"] = one.node

@@ -103,7 +103,7 @@ class PrometheusSource:
             # VictoriaMetrics answers with a vector, and as of some seconds ago, but states the time of the answer.
             answer = found["result"] if found["resultType"] == "scalar" else found["result"][0]["value"]
             return float(answer[0])
-        except (KeyError, IndexError, TypeError, ValueError):
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             raise self._strange("query") from None
 
     def latest(self, selector: str) -> float | None:
@@ -112,7 +112,7 @@ class PrometheusSource:
         found = self._ask("query", [("query", f"min(timestamp({selector}))")])
         try:
             values = [float(each["value"][1]) for each in found["result"]]
-        except (KeyError, IndexError, TypeError, ValueError):
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             raise self._strange("query") from None
         return min(values, default=None)
 
@@ -122,14 +122,14 @@ class PrometheusSource:
         found = self._ask("series", asked)
         if not isinstance(found, list):
             raise self._strange("series")
-        return [each for each in found if isinstance(each, dict)]
+        return [each for each in found if _is_labels(each)]
 
     def scraped(self, *, begin: float, end: float) -> list[Labels]:
         """Labels of the targets that were scraped in that time."""
         length = math.ceil((end - begin) * 1000)
         found = self._ask("query", [("query", f"count_over_time(up[{length}ms])"), ("time", f"{end:.3f}")])
         try:
-            return [each["metric"] for each in found["result"]]
+            return [each["metric"] for each in found["result"] if _is_labels(each["metric"])]
         except (KeyError, TypeError):
             raise self._strange("query") from None
 
@@ -159,9 +159,12 @@ class PrometheusSource:
     def _matrix(self, path: str, asked: Sequence[tuple[str, str]]) -> list[tuple[Labels, Sequence[Any]]]:
         found = self._ask(path, asked)
         try:
-            return [(each["metric"], each.get("values", ())) for each in found["result"]]
+            series = [(each["metric"], each.get("values", ())) for each in found["result"]]
         except (KeyError, TypeError, AttributeError):
             raise self._strange(path) from None
+        if not all(_is_labels(labels) for labels, _ in series):
+            raise self._strange(path)
+        return series
 
     def _strange(self, path: str) -> PrometheusTrouble:
         return PrometheusTrouble(f"{self.url}/api/v1/{path} gave no usable answer; is it a Prometheus?")
@@ -219,6 +222,10 @@ class PrometheusSource:
             words += " (is the address complete? Mimir's ends with /prometheus, as does that of PMM)"
         too_many = any(word in text for word in ("too many samples", "exceed", "limit", "timed out"))
         return PrometheusTrouble(words, status=error.code, too_many=too_many)
+
+
+def _is_labels(found: object) -> bool:
+    return isinstance(found, dict) and all(isinstance(text, str) for text in found.values())
 
 
 def _context(access: Access) -> ssl.SSLContext:

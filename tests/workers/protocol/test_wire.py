@@ -31,6 +31,10 @@ def test_what_no_delta_says_is_said_outright() -> None:
     ]
 
 
+def test_an_integer_of_hundreds_of_digits_is_not_observed() -> None:
+    assert lines_of(2**63, int("9" * 400))[1:] == [["db1", 1.0, [], [], [0], [None]]]
+
+
 def test_ten_seconds_of_a_node_that_hardly_changes_take_few_bytes() -> None:
     """The form decides the cost: 600 counters of which 20 move."""
     encoder = wire.BatchEncoder(run=UID)

@@ -3,6 +3,8 @@
 import csv
 import io
 import socket
+from collections.abc import Iterator
+from typing import Any
 
 from workers.agent.runtime.config import ServerAddress
 from workers.agent.samplers import SourceFailed, SourceReading
@@ -16,6 +18,7 @@ FIELDS = (
     *("wretr", "wredis", "act", "bck", "chkfail", "chkdown", "downtime", "lbtot", "cli_abrt", "srv_abrt"),
     *("qtime", "ctime", "rtime", "ttime", "connect", "reuse"),
 )
+DIGITS = 19  # of a count of 64 bits
 INFO = ("CurrConns", "CumConns", "Maxconn", "Run_queue", "Idle_pct", "Uptime_sec")
 
 
@@ -35,12 +38,8 @@ class HAProxySource:
         return self._pid
 
     def read(self) -> SourceReading:
-        information, _, statistics = self._ask().partition("\n\n")
-        facts = dict(line.split(": ", 1) for line in information.splitlines() if ": " in line)
-        self._pid = int(facts["Pid"]) if "Pid" in facts else None
-        values: dict[str, Number] = {f"haproxy.process.{name}": int(facts[name]) for name in INFO if name in facts}
-        found = parse(statistics)
-        return SourceReading({**values, **found.values}, states=found.states)
+        self._pid, reading = parse_answer(self._ask())
+        return reading
 
     def close(self) -> None:
         """No resources to free."""
@@ -62,6 +61,16 @@ class HAProxySource:
         return b"".join(parts).decode(errors="replace")
 
 
+def parse_answer(text: str) -> tuple[int | None, SourceReading]:
+    """HAProxy's pid, if it states one, and the reading. Raises SourceFailed."""
+    information, _, statistics = text.partition("\n\n")
+    facts = dict(line.split(": ", 1) for line in information.splitlines() if ": " in line)
+    counted = {name: _whole(facts.get(name, "")) for name in INFO}
+    values: dict[str, Number] = {f"haproxy.process.{name}": each for name, each in counted.items() if each is not None}
+    found = parse(statistics)
+    return _whole(facts.get("Pid", "")), SourceReading({**values, **found.values}, states=found.states)
+
+
 def parse(statistics: str) -> SourceReading:
     """Parses `show stat`: CSV whose first line, after a #, names the columns. Raises SourceFailed."""
     text = statistics.strip().removeprefix("# ")
@@ -69,12 +78,12 @@ def parse(statistics: str) -> SourceReading:
         raise SourceFailed(f"HAProxy returned no statistics: {text[:80]!r}")
     values: dict[str, Number] = {}
     states: dict[str, str] = {}
-    for row in csv.DictReader(io.StringIO(text)):
+    for row in _rows(text):
         prefix = f"haproxy.{_word(row['pxname'])}.{_word(row['svname'])}."
         for name in FIELDS:
-            cell = row.get(name) or ""
-            if cell.isdigit():
-                values[prefix + name] = int(cell)
+            count = _whole(row.get(name) or "")
+            if count is not None:
+                values[prefix + name] = count
         status = row.get("status") or ""
         # A server in transition shows "UP 1/3"; a frontend shows OPEN.
         values[f"{prefix}up"] = int(status.startswith(("UP", "OPEN", "no check")))
@@ -84,6 +93,19 @@ def parse(statistics: str) -> SourceReading:
             if row.get("addr"):
                 states[f"{name} address"] = row["addr"]
     return SourceReading(values, states=states)
+
+
+def _rows(text: str) -> Iterator[dict[str, Any]]:
+    """Those of a proxy and one of its servers. Raises SourceFailed."""
+    try:
+        yield from (row for row in csv.DictReader(io.StringIO(text)) if row["pxname"] and row["svname"])
+    except csv.Error as error:
+        raise SourceFailed(f"HAProxy's statistics cannot be read: {error}") from error
+
+
+def _whole(text: str) -> int | None:
+    """A count; None: it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else None
 
 
 def _state(status: str, check: str) -> str:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workers.agent.samplers import HiddenFromSampler, SourceReading
+from workers.agent.samplers import HiddenFromSampler, SourceFailed, SourceReading
 from workers.agent.samplers.psql import PsqlSession
 from workers.protocol.wire import Number
 
@@ -76,12 +77,11 @@ class PostgreSQLStatistics:
         before = self._server.statements
         if not self._server.is_open:
             self._look(self._server.ask(LOOK))
-        row = self._server.ask(self._statement)
-        self._backend = int(row["backend"])
-        values = numbers(row)
+        found = sampled(self._server.ask(self._statement))
+        self._backend, values = found.backend, dict(found.values)
         for key in (key for name in self._untimed for key in TIMED.get(name, ())):
             values.pop(PREFIX + key, None)
-        states = {"recovery": "standby" if row["standby"] else "primary"}
+        states = {"recovery": "standby" if found.is_standby else "primary"}
         return SourceReading(values, states=states, hidden=self._hidden, statements=self._server.statements - before)
 
     def close(self) -> None:
@@ -106,6 +106,23 @@ class PostgreSQLStatistics:
             self._hidden.append(HiddenFromSampler("times of reads and writes", reason, "turn it on, which costs time"))
 
 
+@dataclass(frozen=True)
+class SampledRow:
+    """`backend`: process id of the session that was asked."""
+
+    backend: int
+    is_standby: bool
+    values: Mapping[str, Number]
+
+
+def sampled(row: Mapping[str, Any]) -> SampledRow:
+    """Of the SAMPLE statement. Raises SourceFailed where a server answers something else."""
+    try:
+        return SampledRow(int(row["backend"]), bool(row["standby"]), numbers(row))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise SourceFailed(f"PostgreSQL's answer is not understood: {type(error).__name__}: {error!s:.200}") from error
+
+
 def numbers(row: Mapping[str, Any]) -> dict[str, Number]:
     """Metric keys and values of the SAMPLE statement's row."""
     found: dict[str, Number] = {
@@ -117,10 +134,11 @@ def numbers(row: Mapping[str, Any]) -> dict[str, Number]:
     for word in ("database", *VIEWS):
         for name, value in (row.get(word) or {}).items():
             key = f"{word}.{name}"
-            if isinstance(value, int | float) and not isinstance(value, bool) and name != "datid":
+            if name != "datid" and name.isidentifier():
                 found[PREFIX + RENAMED.get(key, key)] = value
     found |= _sessions(row["sessions"] or ())
-    return {key: value for key, value in found.items() if value is not None}
+    # Texts and times are left out, as are booleans.
+    return {key: value for key, value in found.items() if type(value) in (int, float)}
 
 
 def _sessions(rows: Iterable[Sequence[Any]]) -> dict[str, Number]:

@@ -44,16 +44,11 @@ class PsqlSession:
             process.stdin.write(f"{statement}\n;\n\\echo {END}\n".encode())
             process.stdin.flush()
         lines = self._answer(process.stdout.fileno())
-        found = next((line for line in lines if line.startswith("{")), None)
-        if found is None:
-            self.close()
-            raise SourceFailed(" ".join(lines)[:300] or "psql ended without a word")
         try:
-            row: dict[str, Any] = json.loads(found)
-        except ValueError as error:
+            return row_of(lines)
+        except SourceFailed:
             self.close()
-            raise SourceFailed(f"psql's answer is no JSON: {error}") from error
-        return row
+            raise
 
     def close(self) -> None:
         process, self._process = self._process, None
@@ -99,3 +94,15 @@ class PsqlSession:
             said += chunk
         lines = said.decode("utf-8", "replace").splitlines()
         return [line.removeprefix("psql: error: ") for line in lines if line.strip() and line != END]
+
+
+def row_of(lines: Sequence[str]) -> dict[str, Any]:
+    """The JSON object among the lines of an answer. Raises SourceFailed."""
+    found = next((line for line in lines if line.startswith("{")), None)
+    if found is None:
+        raise SourceFailed(" ".join(lines)[:300] or "psql ended without a word")
+    try:
+        row: dict[str, Any] = json.loads(found)
+    except (ValueError, RecursionError) as error:
+        raise SourceFailed(f"psql's answer is no JSON: {error}") from error
+    return row

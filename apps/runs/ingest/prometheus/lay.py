@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.core import limits
 from apps.runs.ingest.prometheus import names
 from apps.runs.ingest.prometheus.payload import SentFile, SentSeries
 from apps.runs.samples import columns, time_series
@@ -23,6 +24,8 @@ Floats = NDArray[np.float64]
 AROUND = 120.0
 # Integers above are not exact as decimal numbers.
 _EXACT = 2.0**53
+# Series times times of a node: each exporter's times may be its own.
+MOST_VALUES = 2 * limits.SERIES_VALUES
 # s. A movement below is not worth a word.
 NOTABLE = 0.05
 
@@ -139,6 +142,9 @@ def _on_node(
     moved = {number: _movement(at, base) for number, at in clocks.items()}
     times = {number: _placed(at - moved[number], base, within=is_sampled) for number, at in clocks.items()}
     clock = np.union1d(base, np.concatenate([at[~np.isnan(at)] for at in times.values()]))
+    if len(group) * len(clock) > MOST_VALUES:
+        message = f"{len(group):,} series of {name} at {len(clock):,} times are more than {MOST_VALUES:,} values"
+        raise Misplaced("file", message, "send fewer with --match or --step")
     rows = [(series, _row(series.values, times[series.clock], clock)) for series in group]
     mapped = _mapped(rows)
     own = _own([(series, row) for series, row in rows if id(series) not in mapped.taken], kinds)
@@ -215,8 +221,15 @@ def _mapped(rows: Iterable[tuple[SentSeries, Floats]]) -> _Mapped:
             known[key] = np.where(np.isnan(row), np.nan, 1.0) if metric.how == names.COUNT else row
             found.taken.add(id(series))
     # A part that is missing at a time makes the sum missing there. Rounded: sums of decimals are not exact.
-    found.rows.update({key: np.round(np.sum(list(parts.values()), axis=0), 6) for key, parts in sums.items()})
+    found.rows.update({key: _sum(parts.values()) for key, parts in sums.items()})
     return found
+
+
+def _sum(parts: Iterable[Floats]) -> Floats:
+    """What is beyond all numbers is missing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.round(np.sum(list(parts), axis=0), 6)
+    return np.where(np.isfinite(total), total, np.nan)
 
 
 def _own(rows: Sequence[tuple[SentSeries, Floats]], kinds: dict[str, str]) -> dict[str, Floats]:
@@ -224,11 +237,12 @@ def _own(rows: Sequence[tuple[SentSeries, Floats]], kinds: dict[str, str]) -> di
     alike = defaultdict[str, list[SentSeries]](list)
     for series, _ in rows:
         alike[names.own_key(series.labels)].append(series)
+    more = {key: names.telling([one.labels for one in group]) for key, group in alike.items() if len(group) > 1}
     found: dict[str, Floats] = {}
     for series, row in rows:
         key = names.own_key(series.labels)
-        if len(alike[key]) > 1:
-            key = names.own_key(series.labels, more=names.telling([one.labels for one in alike[key]]))
+        if key in more:
+            key = names.own_key(series.labels, more=more[key])
         found.setdefault(key, row)
         if series.type in ("counter", "gauge"):
             kinds[key] = series.type

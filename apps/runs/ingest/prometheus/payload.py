@@ -77,11 +77,12 @@ def read(content: bytes) -> SentFile:
         raise BadPayload(str(error).replace("the batch", "the file")) from error
     found = SentFile(_source(head))
     decoder = msgspec.json.Decoder(_SeriesLine)
+    room = limits.SERIES_VALUES
     for number, line in enumerate(lines, start=2):
         if not line:
             continue
         try:
-            _take(found, decoder.decode(line))
+            room -= _take(found, decoder.decode(line), room)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise BadPayload(f"line {number}: {error}") from error
     if not found.series:
@@ -96,10 +97,13 @@ def _source(line: bytes) -> str:
         raise BadPayload(f"line 1: {error}") from error
     if (head.splashboard, head.version) != (FORMAT, VERSION):
         raise BadPayload(f"line 1: it is {head.splashboard[:40]!r} {head.version}; {FORMAT!r} {VERSION} is read here")
+    if "\0" in head.source:
+        raise BadPayload("line 1: source contains NUL, which cannot be stored")
     return head.source[:200]
 
 
-def _take(found: SentFile, line: _SeriesLine) -> None:
+def _take(found: SentFile, line: _SeriesLine, room: int) -> int:
+    """Number of values of a series, at most `room`. Raises ValueError."""
     if line.at is not None:
         if line.clock in found.clocks:
             raise ValueError(f"clock {line.clock} is stated twice")
@@ -107,7 +111,7 @@ def _take(found: SentFile, line: _SeriesLine) -> None:
         if not len(at) or not np.isfinite(at).all() or (np.diff(at) <= 0).any():
             raise ValueError(f"the times of clock {line.clock} do not rise")
         found.clocks[line.clock] = at
-        return
+        return 0
     if line.labels is None or line.clock not in found.clocks:
         raise ValueError("a series needs labels, and a clock that is stated before it")
     if len(found.series) >= limits.SERIES:
@@ -115,6 +119,8 @@ def _take(found: SentFile, line: _SeriesLine) -> None:
     for problem in _problems(line.node, line.labels, line.type):
         raise ValueError(problem)
     length = len(found.clocks[line.clock])
+    if length > room:
+        raise ValueError(f"a file has at most {limits.SERIES_VALUES:,} values: send fewer with --match or --step")
     if line.values is None:
         values = np.full(length, np.nan if line.value is None else line.value)
     else:
@@ -123,6 +129,7 @@ def _take(found: SentFile, line: _SeriesLine) -> None:
         raise ValueError(f"{len(values)} values for the {length} times of clock {line.clock}")
     values = np.where(np.isfinite(values), values, np.nan)
     found.series.append(SentSeries(line.node, line.labels, line.clock, values, line.type))
+    return length
 
 
 def _problems(node: str, labels: dict[str, str], kind: str) -> Iterator[str]:
@@ -130,6 +137,8 @@ def _problems(node: str, labels: dict[str, str], kind: str) -> Iterator[str]:
         yield f"a node's name has at most {NAME_LIMIT} characters"
     if not METRIC_NAME.fullmatch(labels.get("__name__", "")):
         yield "labels.__name__ is not the name of a metric"
+    if any("\0" in text for pair in labels.items() for text in pair) or "\0" in kind:
+        yield "a text contains NUL, which cannot be stored"
     if len(labels) > MOST_LABELS or any(len(text) > LONGEST_LABEL for pair in labels.items() for text in pair):
         yield f"a series has at most {MOST_LABELS} labels of at most {LONGEST_LABEL:,} characters"
     if len(kind) > 20:

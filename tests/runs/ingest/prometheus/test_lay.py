@@ -196,3 +196,23 @@ def test_a_node_must_be_one_of_the_run_and_be_stated_where_there_are_several() -
         laid(a_file(load, node="db3"), nodes=two)
     assert refused.value.remedy == "its nodes are db1, db2, client"
     assert [one.node.name for one in laid(a_file(load, node="db2"), nodes=two).nodes] == ["db2"]
+
+
+def test_series_at_ever_other_times_are_refused_before_each_gets_a_row_of_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("apps.runs.ingest.prometheus.lay.MOST_VALUES", 24)
+    no_labels: dict[str, str] = {}
+    several = [(f"a{second}", no_labels, [BEGAN + second], 1.0) for second in range(5)]
+    with pytest.raises(Misplaced, match="5 series of db1 at 5 times are more than 24 values"):
+        laid(a_file(*several))
+    assert len(laid(a_file(*several[:4])).nodes[0].own) == 4
+
+
+def test_a_sum_beyond_all_numbers_is_missing() -> None:
+    parts = [("node_cpu_seconds_total", {"mode": "user", "cpu": cpu}, TEN, [1e308] * 10 + [1.0]) for cpu in "01"]
+    (one,) = laid(a_file(*parts)).nodes
+    assert values(one.node, "host.cpu.user")[-1] == 2.0
+    column = one.node.column("host.cpu.user")
+    assert column is not None
+    assert column.observed.tolist() == [False] * 10 + [True]

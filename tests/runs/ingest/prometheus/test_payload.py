@@ -52,6 +52,24 @@ def test_an_unusable_file_is_refused_with_line_and_reason(lines: list[str], word
     assert words in str(refused.value)
 
 
+def test_a_small_file_of_many_values_is_refused_before_they_are_made() -> None:
+    """A line for each series, whose one value counts at each time of a clock."""
+    clock = json.dumps({"clock": 0, "at": list(range(1_000_000))})
+    lines = [json.dumps({"clock": 0, "labels": {"__name__": f"a{number}"}, "value": 1}) for number in range(21)]
+    with pytest.raises(BadPayload, match=r"line 23: a file has at most 20,000,000 values"):
+        read(packed("\n".join([HEAD, clock, *lines])))
+
+
+@pytest.mark.parametrize(
+    "line", [{"labels": {"__name__": "up", "a": "\0"}}, {"labels": {"__name__": "up"}, "type": "\0"}]
+)
+def test_texts_that_cannot_be_stored_are_refused(line: dict[str, object]) -> None:
+    with pytest.raises(BadPayload, match="line 3: a text contains NUL"):
+        read(packed("\n".join([HEAD, CLOCK, json.dumps({"clock": 0, "value": 1, **line})])))
+    with pytest.raises(BadPayload, match="line 1: source contains NUL"):
+        read(packed(json.dumps({"splashboard": "prometheus series", "version": 1, "source": "\0"})))
+
+
 def test_what_is_no_gzip_is_refused() -> None:
     for content in (b"", b"up 1", a_file(("up", {}, [1.0], 1.0))[:-9]):
         with pytest.raises(BadPayload, match="the file"):
