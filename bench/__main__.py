@@ -14,6 +14,7 @@ import django
 from bench.results import LONG_PARTS, PARTS
 
 BULK = {"ingest", "disk", "q1"}
+ALONE = {"crowd", "histories", "verdicts"}  # beside no other store
 
 
 def main(argv: Sequence[str]) -> int:
@@ -50,6 +51,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
         across_runs,
         agent_cost,
         bulk,
+        crowd,
         detection,
         duet,
         following,
@@ -71,7 +73,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
 
     with tempfile.TemporaryDirectory(prefix="splashboard-bench-") as name, ExitStack() as stack:
         folder = Path(name)
-        wanted = () if set(parts) <= {*LONG_PARTS, "histories", "verdicts"} else peers.PROGRAMS
+        wanted = () if set(parts) <= {*LONG_PARTS, *ALONE} else peers.PROGRAMS
         absent = {peer: "not installed" for peer in wanted if peers.version_of(peer) is None}
         for peer, why in absent.items():
             say(f"{peer} is {why}: it is skipped")
@@ -99,6 +101,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int, load_seconds: float) -> int
             "q2": lambda: across_runs.measure(bench),
             "live": lambda: live.measure(bench),
             "pages": lambda: pages.measure(bench, folder, runs=rig_runs),
+            "crowd": lambda: crowd.measure(bench, folder, port=port, url=address),
             "panels": lambda: panels.measure(bench, folder),
             "start": lambda: start.measure(bench, folder),
             "memory": lambda: sealing.measure(bench),

@@ -18,6 +18,7 @@ PARTS = (
     "q2",
     "live",
     "pages",
+    "crowd",
     "panels",
     "start",
     "memory",

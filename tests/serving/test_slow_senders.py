@@ -12,23 +12,9 @@ import httpx
 import pytest
 
 from apps.dispatch.jobs import agents
+from bench.connections import CONNECTIONS, openings
 from tests.e2e.stack import Stack
 from tests.support.waiting import LIMIT
-
-BATCH = "/api/v1/agent/runs/00000000-0000-0000-0000-000000000001/batches/1"
-HEAD = "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n{more}\r\n"
-FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
-
-
-def openings(secret: str) -> list[bytes]:
-    """What the connections send before they fall silent."""
-    return [
-        b"",
-        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: ",
-        f"{HEAD.format(method='POST', path='/sign-in/', more=FORM)}username=a".encode(),
-        f"{HEAD.format(method='PUT', path=BATCH, more='')}x".encode(),
-        f"{HEAD.format(method='PUT', path=BATCH, more=f'Authorization: Agent {secret}' + chr(13) + chr(10))}x".encode(),
-    ]
 
 
 @pytest.fixture
@@ -48,7 +34,7 @@ def crowd(server: Stack) -> Iterator[list[socket.socket]]:
     kinds = openings(agents.register_agent(name="dripping")[1])
     with ExitStack() as opened:
         sockets = []
-        for number in range(1000):
+        for number in range(CONNECTIONS):
             each = opened.enter_context(socket.create_connection((place.hostname, place.port), timeout=LIMIT))
             each.sendall(kinds[number % len(kinds)])
             sockets.append(each)
