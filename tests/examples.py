@@ -1,4 +1,4 @@
-"""How many examples Hypothesis tries: few at each run, many where somebody asks for them by HYPOTHESIS_PROFILE=deep."""
+"""How many examples Hypothesis tries: few at each run, many in `make nightly`, by HYPOTHESIS_PROFILE=deep."""
 
 import os
 from typing import Any

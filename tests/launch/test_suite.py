@@ -143,3 +143,11 @@ def test_failing_npm_gets_a_sentence_and_a_log(places: Places, tmp_path: Path, m
     with pytest.raises(LaunchProblem, match=sentence):
         frontend.ensure(places=places, screen=Screen())
     assert processes.tail(places.log_of("frontend")) == ["npm error code ENOSPC"]
+
+
+def test_every_night_makes_the_deep_tests_of_what_is_named() -> None:
+    made = subprocess.run(
+        ["make", "--dry-run", "nightly", "ARGS=tests/faults"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert made.stdout.startswith("HYPOTHESIS_PROFILE=deep ")
+    assert made.stdout.split()[-2:] == ["test", "tests/faults"]
