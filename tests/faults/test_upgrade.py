@@ -1,4 +1,8 @@
-"""The server is upgraded while agents of an earlier version work."""
+"""The server is upgraded while agents of an earlier version work.
+
+The agent is today's and states an earlier version, or none: what is tested is the header, and a server that is replaced
+under a run. Code of an earlier release is in no test.
+"""
 
 import random
 from collections.abc import Iterator
