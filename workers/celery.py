@@ -31,6 +31,7 @@ LOOK_AGAIN_EVERY = 600.0  # s
 FOLLOW_EVERY = 60.0  # s
 LOOK_FOR_MISSING_EVERY = 60.0  # s
 CLEAN_EVERY = 3600.0  # s
+LOOK_AT_CERTIFICATES_EVERY = 600.0  # s
 
 # A tick is obsolete once the next is due: without `expires`, ticks would pile up while no worker runs.
 app.conf.beat_schedule = {
@@ -52,11 +53,17 @@ app.conf.beat_schedule = {
         "look_for_missing": LOOK_FOR_MISSING_EVERY,
         "remove_leftovers": CLEAN_EVERY,
         "forget_sessions": CLEAN_EVERY,
+        "look_at_certificates": LOOK_AT_CERTIFICATES_EVERY,
     }.items()
 }
 
 # Task's id -> when it began, s, and what its log lines carry.
 _running: dict[str, tuple[float, ExitStack]] = {}
+
+
+@signals.before_task_publish.connect
+def _stamp(headers: dict[str, Any], **_rest: Any) -> None:
+    headers[measures.SENT] = time.time()
 
 
 @signals.task_prerun.connect

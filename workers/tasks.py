@@ -18,6 +18,7 @@ from apps.aws import collection, observations
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import schedules
 from apps.notifications import collect, deliver
+from apps.operations.api import certificates
 from apps.regressions.api import early_stop, missing_results, trend_follow
 from apps.regressions.api import look as regressions
 from apps.rig import api as rig
@@ -212,6 +213,12 @@ def remove_leftovers() -> int:
 def forget_sessions() -> None:
     """Deletes sessions of people that have expired, with their addresses and browsers."""
     SessionStore.clear_expired()
+
+
+@app.task
+def look_at_certificates() -> int:
+    """Number of certificates seen at this server's public addresses."""
+    return certificates.look(now=timezone.now())
 
 
 @app.task

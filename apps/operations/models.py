@@ -1,4 +1,4 @@
-"""What operating this installation leaves behind: the backups that were made of it."""
+"""What operating this installation leaves behind: the backups that were made of it, and what was seen of it outside."""
 
 from django.db import models
 
@@ -18,3 +18,18 @@ class Backup(models.Model):
 
     def __str__(self) -> str:
         return self.folder
+
+
+class WatchedCertificate(models.Model):
+    """The certificate at one of the addresses under which people find this server, as the worker saw it last.
+
+    Only those of `settings` are kept. `expires_at` stays when a later look fails; `problem` says why that failed.
+    """
+
+    address = models.CharField(max_length=300, unique=True)
+    looked_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True, blank=True)
+    problem = models.CharField(max_length=200, blank=True)
+
+    def __str__(self) -> str:
+        return self.address

@@ -1,5 +1,7 @@
 """Every check of the server's health: quiet when nothing is wrong, and turned by the fault that it is there for."""
 
+import json
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -8,23 +10,27 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import redis
 from botocore.exceptions import EndpointConnectionError
+from django.conf import settings as django_settings
 from django.db import OperationalError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from kombu.transport.redis import Channel
 
-from apps.core.server import restarts, space
+from apps.core.server import measures, restarts, space
 from apps.core.stores import store_at
 from apps.dispatch.models import Agent, Job
 from apps.notifications.models import Delivery
 from apps.operations.health import checks, services
 from apps.operations.health.report import CHECKS, report
 from apps.operations.health.values import HealthRow, HealthVerdict
-from apps.operations.models import Backup
+from apps.operations.models import Backup, WatchedCertificate
 from apps.runs.api import UNREAD_BATCHES, artifacts
 from apps.runs.models import ArchiveAttempt, Artifact
 from tests.support.builders import a_job, a_run, an_agent
+from tests.support.stores import forget_tasks
 from tests.support.users import another_user
 from tests.support.waiting import LIMIT
 
@@ -41,6 +47,7 @@ def quiet_server(db: None, tmp_path: Path, settings: Any, monkeypatch: pytest.Mo
     monkeypatch.setitem(FREE, "bytes", 100 * 2**30)
     monkeypatch.setattr(space, "free_bytes", lambda _folder: FREE["bytes"])
     settings.VAR_DIR = tmp_path
+    forget_tasks()
     now = timezone.now()
     Backup.objects.create(taken_at=now - DAY, finished_at=now, folder="b", size=1)
 
@@ -53,6 +60,40 @@ def test_a_quiet_server_has_a_row_for_each_check_and_nothing_to_do() -> None:
     found = report(now=timezone.now())
     assert {each.key for each in found} == {check.key for check in CHECKS}
     assert {(each.verdict, each.advice) for each in found} == {(OK, "")}
+
+
+def waiting_tasks(_: Any, *, count: int = 3, minutes: float = 3) -> None:
+    """As kombu puts them: the newest at the left. Of all priorities; the oldest has the usual one."""
+    for number in range(count):
+        sent = {"headers": {measures.SENT: time.time() - 60 * minutes + number}}
+        queue = "celery" if number < 2 else f"celery{Channel.sep}9"
+        with redis.Redis.from_url(django_settings.REDIS_URL) as client:
+            client.lpush(queue, json.dumps(sent))
+
+
+def lost_worker(_: Any) -> None:
+    waiting_tasks(None, minutes=20)
+
+
+def long_queue(_: Any) -> None:
+    waiting_tasks(None, count=checks.MANY_TASKS + 1, minutes=0)
+
+
+def a_certificate(settings: Any, **fields: Any) -> None:
+    settings.ADDRESS, settings.CSRF_TRUSTED_ORIGINS = "https://splash.example", []
+    WatchedCertificate.objects.create(address="https://splash.example", **{"looked_at": timezone.now(), **fields})
+
+
+def ending_certificate(settings: Any) -> None:
+    a_certificate(settings, expires_at=timezone.now() + 13 * DAY)
+
+
+def unseen_certificate(settings: Any) -> None:
+    a_certificate(settings, problem="timed out")
+
+
+def certificate_without_worker(settings: Any) -> None:
+    a_certificate(settings, looked_at=timezone.now() - DAY, expires_at=timezone.now() + 90 * DAY)
 
 
 def lost_broker(settings: Any) -> None:
@@ -147,6 +188,13 @@ def restarted_program(settings: Any) -> None:
         ("store", lost_artifact, WRONG, None),
         ("queue", lonely_job, WRONG, 3600),
         ("queue", waiting_job, WARNING, 2 * 86400),
+        ("tasks", waiting_tasks, WARNING, 180),
+        ("tasks", lost_worker, WRONG, 1200),
+        ("tasks", lost_broker, UNKNOWN, None),
+        ("backlog", long_queue, WARNING, 1001),
+        ("certificates", ending_certificate, WRONG, 13 * 86400),
+        ("certificates", unseen_certificate, UNKNOWN, None),
+        ("certificates", certificate_without_worker, UNKNOWN, 90 * 86400),
         ("seals", late_seal, WARNING, 3600),
         ("seals", lost_seal, WRONG, 2 * 86400),
         ("agents", silent_agent, WARNING, 1),
@@ -170,6 +218,17 @@ def test_a_fault_turns_its_check(
     assert (found.verdict, found.value) == (verdict, value if value is None else pytest.approx(value, abs=LIMIT))
     assert found.advice
     assert report(now=timezone.now())[0].verdict is not OK
+
+
+def test_the_row_of_tasks_counts_those_of_every_priority() -> None:
+    waiting_tasks(None)
+    assert row("tasks").advice == "3 tasks waiting: start the worker, or see its log."
+
+
+def test_a_certificate_that_is_good_for_long_and_seen_is_fine(settings: Any) -> None:
+    a_certificate(settings, expires_at=timezone.now() + 15 * DAY)
+    found = row("certificates")
+    assert (found.verdict, found.shown) == (OK, "15\u00a0d")
 
 
 def test_the_row_of_unsealed_runs_counts_those_that_are_late() -> None:

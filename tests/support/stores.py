@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+import redis
+from django.conf import settings
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
@@ -46,3 +48,10 @@ def apply_again(app: str, *names: str) -> None:
         state = loader.project_state((app, name), at_end=False)
         with connection.schema_editor(atomic=migration.atomic) as editor:
             migration.apply(state, editor)
+
+
+def forget_tasks() -> None:
+    """What other tests sent to the broker, and no worker took."""
+    with redis.Redis.from_url(settings.REDIS_URL) as client:
+        for queue in client.scan_iter("celery*"):
+            client.delete(queue)

@@ -15,6 +15,8 @@ from prometheus_client.registry import Collector
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 # Key of a request's environ for the name of its address.
 ROUTE = "splashboard.route"
+# Header of a task's message: when it was sent, s since 1970.
+SENT = "sent_at"
 if os.environ.get(FOLDER):
     Path(os.environ[FOLDER]).mkdir(parents=True, exist_ok=True)
     # By host as well: containers that share the folder have equal process ids.

@@ -17,9 +17,10 @@ from apps.core.units import format_bytes
 from apps.dispatch.api import AGENT_ALIVE_FOR
 from apps.dispatch.models import ACTIVE, Agent, Job
 from apps.notifications.models import Delivery
+from apps.operations import certificates as watched
 from apps.operations.health import services
 from apps.operations.health.values import HealthVerdict
-from apps.operations.models import Backup
+from apps.operations.models import Backup, WatchedCertificate
 from apps.runs.api import RAW_BATCHES, UNREAD_BATCHES, archive, artifacts
 from apps.runs.models import ArchiveAttempt, Artifact, Run
 
@@ -39,6 +40,10 @@ SEAL_IS_LATE, SEAL_IS_LOST = timedelta(minutes=15), timedelta(hours=26)
 # Attempts; the third is made about a minute after the first. What was not due for so long is not tried any more.
 ARCHIVE_FAILS, ARCHIVE_GAVE_UP = 3, timedelta(hours=2)
 BACKUP_IS_OLD, BACKUP_IS_TOO_OLD = WEEK, timedelta(days=30)
+# The worker takes tasks within seconds; many runs that end at once keep it busy for minutes.
+TASK_IS_LATE, TASK_IS_LOST = timedelta(minutes=2), timedelta(minutes=15)
+MANY_TASKS = 1_000
+RENEW_WITHIN, LOOK_IS_OLD = timedelta(days=14), timedelta(hours=1)
 NAMES_SHOWN = 5
 NO_FILE = "none"  # asked for while there is none
 
@@ -124,6 +129,32 @@ def queue(now: datetime) -> Reading:
     return HealthVerdict.OK, age.total_seconds(), ""
 
 
+def tasks(now: datetime) -> Reading:
+    """Time since the oldest task was sent that no worker has taken."""
+    try:
+        waiting = services.waiting_tasks()
+    except redis.RedisError:
+        return HealthVerdict.UNKNOWN, None, "Start Valkey first."
+    if waiting.oldest is None:
+        return HealthVerdict.OK, None, ""
+    age = timedelta(seconds=max(0.0, now.timestamp() - waiting.oldest))
+    if age <= TASK_IS_LATE:
+        return HealthVerdict.OK, age.total_seconds(), ""
+    verdict = HealthVerdict.WRONG if age > TASK_IS_LOST else HealthVerdict.WARNING
+    return verdict, age.total_seconds(), f"{counted(waiting.count, 'task')} waiting: start the worker, or see its log."
+
+
+def backlog(_now: datetime) -> Reading:
+    """Number of tasks that no worker has taken."""
+    try:
+        count = services.waiting_tasks().count
+    except redis.RedisError:
+        return HealthVerdict.UNKNOWN, None, "Start Valkey first."
+    if count <= MANY_TASKS:
+        return HealthVerdict.OK, count, ""
+    return HealthVerdict.WARNING, count, "See in the worker's log what keeps it busy, or start a second one."
+
+
 def seals(now: datetime) -> Reading:
     """Time since the end of the run that has waited longest for its seal."""
     ended = Run.objects.filter(state=Run.State.ENDED).order_by("ended_at").values_list("pk", "ended_at")
@@ -205,6 +236,22 @@ def backup(now: datetime) -> Reading:
         return HealthVerdict.OK, age.total_seconds(), ""
     verdict = HealthVerdict.WRONG if age > BACKUP_IS_TOO_OLD else HealthVerdict.WARNING
     return verdict, age.total_seconds(), "Run make backup, best by a timer."
+
+
+def certificates(now: datetime) -> Reading:
+    """Time until the first certificate at a public address expires, as the worker saw it."""
+    addresses = watched.addresses()
+    seen = list(WatchedCertificate.objects.filter(address__in=addresses).order_by("expires_at"))
+    known = [(each.expires_at, each.address) for each in seen if each.expires_at is not None]
+    left = (known[0][0] - now).total_seconds() if known else None
+    if left is not None and left < RENEW_WITHIN.total_seconds():
+        return HealthVerdict.WRONG, left, f"Renew the certificate of {known[0][1]}; without it nobody gets in."
+    if len(seen) < len(addresses) or any(each.looked_at < now - LOOK_IS_OLD for each in seen):
+        return HealthVerdict.UNKNOWN, left, "The worker looks every ten minutes: see that it runs, and its log."
+    unreached = [f"{each.address} ({each.problem})" for each in seen if each.problem]
+    if unreached:
+        return HealthVerdict.UNKNOWN, left, f"The server cannot look at it from where it runs: {_named(unreached)}."
+    return HealthVerdict.OK, left, ""
 
 
 def programs(now: datetime) -> Reading:

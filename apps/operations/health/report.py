@@ -41,6 +41,8 @@ CHECKS = (
     HealthCheck("disks", "Free disk space", "bytes", checks.disks),
     HealthCheck("store", "Artifact store, response time", "s", checks.store),
     HealthCheck("queue", "Oldest queued job", "s", checks.queue),
+    HealthCheck("tasks", "Oldest task that waits for the worker", "s", checks.tasks),
+    HealthCheck("backlog", "Tasks that wait for the worker", "count", checks.backlog),
     HealthCheck("seals", "Oldest unsealed run", "s", checks.seals),
     HealthCheck("agents", "Silent agents", "count", checks.agents),
     HealthCheck("failures", "Failed jobs, 24 h", "count", checks.failures),
@@ -48,6 +50,7 @@ CHECKS = (
     HealthCheck("archive", "Runs not archived or moved, 3 attempts", "count", checks.archiving),
     HealthCheck("deliveries", "Deliveries given up, 24 h", "count", checks.deliveries),
     HealthCheck("backup", "Age of the last backup", "s", checks.backup),
+    HealthCheck("certificates", "Certificate, time left", "s", checks.certificates),
     HealthCheck("programs", "Restarted programs, 24 h", "count", checks.programs),
 )
 

@@ -1,8 +1,13 @@
 """What every request needs: the database, Valkey, and all migrations applied."""
 
+import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -10,10 +15,14 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from kombu.transport.redis import PRIORITY_STEPS, Channel
+
+from apps.core.server.measures import SENT
 
 log = logging.getLogger(__name__)
 
 BROKER_ANSWERS_WITHIN = timedelta(seconds=1)
+QUEUE = "celery"  # Celery's usual one; tasks of other priorities are in lists of their own beside it
 DATABASE, BROKER, MIGRATIONS = "database", "Valkey", "migrations"
 
 
@@ -25,10 +34,42 @@ def database_answers() -> None:
 
 def broker_answers() -> None:
     """Raises redis.RedisError if Valkey does not answer within BROKER_ANSWERS_WITHIN."""
-    seconds = BROKER_ANSWERS_WITHIN.total_seconds()
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=seconds, socket_connect_timeout=seconds)
-    try:
+    with _broker() as client:
         client.ping()
+
+
+@dataclass(frozen=True)
+class WaitingTasks:
+    """Tasks that no worker has taken. `oldest`: when the one that is next was sent, s since 1970; None: unknown."""
+
+    count: int
+    oldest: float | None
+
+
+def waiting_tasks() -> WaitingTasks:
+    """Raises redis.RedisError. The oldest is of usual priority: others wait for those on purpose."""
+    with _broker() as client, client.pipeline() as asked:
+        asked.lindex(QUEUE, -1)
+        for priority in PRIORITY_STEPS:
+            asked.llen(f"{QUEUE}{Channel.sep}{priority}" if priority else QUEUE)
+        message, *lengths = asked.execute()
+    return WaitingTasks(sum(lengths), _sent_at(message))
+
+
+def _sent_at(message: bytes | None) -> float | None:
+    try:
+        sent = json.loads(message or b"{}").get("headers", {}).get(SENT)
+    except (ValueError, AttributeError):
+        return None
+    return float(sent) if isinstance(sent, int | float) else None
+
+
+@contextmanager
+def _broker() -> "Iterator[redis.Redis]":
+    seconds = BROKER_ANSWERS_WITHIN.total_seconds()
+    client: Any = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=seconds, socket_connect_timeout=seconds)
+    try:
+        yield client
     finally:
         client.close()
 

@@ -12,6 +12,7 @@ from apps.core.server import restarts
 from apps.operations.models import Backup
 from tests.support.builders import a_job, a_user
 from tests.support.pages import data, elements, text
+from tests.support.stores import forget_tasks
 
 PAGE = "/health/"
 
@@ -19,6 +20,7 @@ PAGE = "/health/"
 @pytest.fixture
 def administrator(db: None, client: Client, tmp_path: Path, settings: Any) -> Client:
     settings.VAR_DIR = tmp_path
+    forget_tasks()
     client.force_login(a_user(username="ada", role="administrator"))
     return client
 
