@@ -61,7 +61,14 @@ def secrets_of(folder: Path, paths: Iterable[str], but: Sequence[AcceptedSecret]
         for kind, detector in _detectors().items():
             for value in detector.analyze_string(text):
                 if not any(each.covers(kind, path, value) for each in but):
-                    yield TrackedSecret(path, text.count("\n", 0, text.index(value)) + 1, kind)
+                    yield TrackedSecret(path, _line_of(text, value, detector), kind)
+
+
+def _line_of(text: str, value: str, detector: RegexBasedDetector) -> int:
+    """`value` is a part of what was found, and may stand elsewhere too."""
+    matches = (match for expression in detector.denylist for match in expression.finditer(text))
+    start = next((match.start() for match in matches if value in match[0]), 0)
+    return text.count("\n", 0, start) + 1
 
 
 def main() -> int:
