@@ -10,6 +10,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from django.db.models import Model
 
 from apps.core.audit.models import AuditEntry
 from apps.core.server import schema
@@ -20,7 +21,7 @@ from apps.use_method.models import UsePanel
 from tests.support.stores import database_url
 
 # Tables that grow with the runs: all of their app, and these.
-GROWING = {Job, JobRun, AuditEntry, Delivery, Notice, Change, Finding, Trend, UsePanel}
+GROWING: set[type[Model]] = {Job, JobRun, AuditEntry, Delivery, Notice, Change, Finding, Trend, UsePanel}
 LARGE = {model._meta.db_table for model in (*apps.get_app_config("runs").get_models(), *GROWING)}
 
 # Landed before this rule, and why they are harmless.

@@ -120,7 +120,7 @@ def cost_of(comparison: Comparison) -> ComparedCost | None:
         rate=rate,
         metric=metric,
         sides=sides,
-        cells=verdict_table.corrected(_bounded(comparison, rates, verdicts.drafts(comparison, [metric], values))),
+        cells=verdict_table.corrected([*_bounded(comparison, rates, verdicts.drafts(comparison, [metric], values))]),
         steps=scaleup.steps_up(comparison, {cost.side: _size(cost) for cost in sides}, rate, rates),
         others=_others(comparison, systems),
     )

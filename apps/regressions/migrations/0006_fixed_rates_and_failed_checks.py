@@ -1,4 +1,5 @@
-"""Queues every compared release: latency at a fixed rate is now primary, and failed checks limit rows."""
+"""Queues every compared release: latency at a fixed rate is now primary, failed checks limit rows, and sessions follow
+from each side's own runs."""
 
 from typing import Any
 

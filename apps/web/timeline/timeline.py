@@ -13,7 +13,7 @@ from apps.runs.api import NEWEST_FIRST, RunRow, described, rows_of
 from apps.runs.models import Event, Run, RunNode
 from apps.web.components.pages import render_page
 from apps.web.timeline import series
-from apps.web.timeline.series import LARGEST_RUN, MEASURED, RUN, TimelineAddress
+from apps.web.timeline.series import MEASURED, RUN, TimelineAddress
 
 # Kinds of events that runs may be aligned to.
 MOMENTS = ("fault", "outage", "ddl", "promotion", "phase")
@@ -121,9 +121,10 @@ def _added(text: str) -> int | None:
     """Raises Invalid."""
     if not text:
         return None
-    if not (whole_number(text) is not None and 0 < int(text) <= LARGEST_RUN):
+    run = whole_number(text)
+    if not run:
         raise Invalid([FieldProblem("add", f"{text[:40]!r} is not a run", "write its number")])
-    return int(text)
+    return run
 
 
 def _nodes(runs: list[int]) -> dict[int, list[tuple[str, str]]]:

@@ -114,7 +114,7 @@ class ComparedRun:
     values: dict[str, float]
     left_out: str  # why it does not count; empty: it counts
     failed_checks: list[str]  # keys of the quality checks it failed
-    # number of its session, in order of time; equal on sides measured in turns; None: it does not count
+    # number of its session, in order of time; that of the baseline if measured in turns; None: it does not count
     session: Optional[int]
 
 

@@ -41,7 +41,7 @@ class Change:
     before: Optional[float]  # typical value in the metric's unit
     after: Optional[float]
     ratio: Optional[float]  # after / before
-    low: Optional[float]  # lower end of the ratio's 95 % interval; None: too few repetitions
+    low: Optional[float]  # lower end of the ratio's 95 % interval; None: too few repetitions, or no such end
     high: Optional[float]
     p: Optional[float]  # corrected for all comparisons of the release
     runs_before: list[int]  # ids

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Optional
 
+from splashboard.answers.comparisons import ClaimLimit
+
 
 @dataclass(frozen=True)
 class SystemPair:
@@ -18,6 +20,7 @@ RowVerdict = Literal[
     "worse",
     "better",
     "missing",
+    "not usable",
     "verdict withheld",
     "no ratio",
     "too few repetitions",
@@ -56,8 +59,8 @@ class CheckRow:
     high: Optional[float]
     p: Optional[float]  # adjusted for all rows (Benjamini-Hochberg)
     smallest: float  # smallest relative difference that counts
-    # share by which it may be worse and pass, as set when it was compared; None: the `tolerance`, of latency at
-    # least 0.5; errors have none
+    # share by which it may be worse and pass, as set when it was compared; None: the `tolerance`, beside the
+    # primary metric at least 0.5; errors have none
     margin: Optional[float]
     worst: Optional[float]  # greatest share by which it may be worse, by its interval
     failing: Optional[float]  # of errors: the share of the release's transactions that may fail; of dips: of its time
@@ -66,8 +69,10 @@ class CheckRow:
     sessions: Optional[tuple[int, int]]
     reason: str
     origins: list[str]  # of its runs
-    primary: bool  # the workload's primary metric, not latency, errors, dips or work beside it
+    # the workload's primary metric, at a fixed rate its latency too; not latency, errors, dips or work beside it
+    primary: bool
     suspect: bool  # of errors and dips: more by its own interval, but not among all rows
+    claim_limits: list[ClaimLimit]  # what failed quality checks of its runs make of the verdict, the worst first
     finding: Optional[int]  # id of its finding
     finding_state: str
     is_accepted: bool  # accepted as worse, and the acceptance has not ended

@@ -472,6 +472,7 @@ export interface components {
             origins: string[];
             primary: boolean;
             suspect: boolean;
+            claim_limits: components["schemas"]["ClaimLimit"][];
             finding: number | null;
             finding_state: string;
             is_accepted: boolean;
@@ -2262,7 +2263,7 @@ export interface components {
             fastest: number;
         };
         /** @enum {string} */
-        RowVerdict: "worse" | "better" | "missing" | "verdict withheld" | "no ratio" | "too few repetitions" | "one session each" | "rate not held" | "inconclusive" | "unchanged" | "rate held";
+        RowVerdict: "worse" | "better" | "missing" | "not usable" | "verdict withheld" | "no ratio" | "too few repetitions" | "one session each" | "rate not held" | "inconclusive" | "unchanged" | "rate held";
         Run: {
             id: number;
             /** Format: date-time */

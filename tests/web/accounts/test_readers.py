@@ -102,7 +102,7 @@ def others(reader: User, settings: LazySettings) -> Others:
     by = a_user(role="administrator", username="ada", email="ada.planted@bench.example", invited_as="ada.invited@x.org")
     team = a_team("observed", by)
     hook = a_subscription(team=team.pk, by=by, address="https://hooks.example/planted-path", secret="planted-of-hook")
-    chat = a_subscription(team=team.pk, by=by, kind="slack", address="https://hooks.slack.com/services/T0/B0/planted")
+    chat = a_subscription(team=team.pk, by=by, kind="slack", address="https://hooks.example/services/T0/B0/planted")
     mail = a_subscription(team=team.pk, by=by, kind="email", address="box.planted@bench.example")
     content = {"subject": "planted-subject", "text": "planted-text"}
     own = Delivery.objects.create(

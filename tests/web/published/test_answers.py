@@ -1,6 +1,7 @@
 """One card a question: published frames, what was measured beside them, one sentence."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -189,7 +190,7 @@ def test_a_spread_counts_tests_that_are_faster_and_slower(articles: None) -> Non
 
 def test_a_spread_names_its_metric_and_the_tests_of_each_side(tmp_path: Path) -> None:
     catalog.seed()
-    at = [{"conditions": {"test": f"test {number}", "threads": 8}} for number in range(6)]
+    at: list[dict[str, Any]] = [{"conditions": {"test": f"test {number}", "threads": 8}} for number in range(6)]
     latency = times("aurora", "rds", 0.5, **at[0]) | {"metric": "latency_p95"}
     aurora = [times("aurora", "rds", 2, **each) for each in at]
     load_figures(tmp_path, latency, *aurora, *[times("mha", "rds", 3, **each) for each in at[:4]])

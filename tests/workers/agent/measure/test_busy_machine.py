@@ -35,6 +35,6 @@ def test_no_second_is_missed_where_programs_want_twice_the_processors_that_there
     assert all("host.cpu.user" in values for _, values in samples)
     assert round(samples[0][0]) == 0
     for (t, values), (later, after) in pairwise(samples):
-        spent = {key: after[key] - values[key] for key in values if key.startswith("host.cpu.")}
+        spent = {key: (after[key] or 0) - (values[key] or 0) for key in values if key.startswith("host.cpu.")}
         # What other guests of the host took, no priority gives back.
         assert round(later) - round(t) == 1 or spent["host.cpu.steal"] > STOLEN * sum(spent.values())
