@@ -23,7 +23,7 @@ SOCKET = "15"  # s for one answer
 
 
 class NoAdvisories(Exception):
-    """The registry did not say; the text is why."""
+    """The registry gave none; the text is the reason."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def of_python(printed: str, problem: str) -> list[Advisory]:
     dependencies = _parsed(printed, problem).get("dependencies", [])
     asked = [each for each in dependencies if "skip_reason" not in each]
     if not asked:
-        raise NoAdvisories(_last(problem) or "the index knows none of the packages")
+        raise NoAdvisories("the package index has none of any package")
     return [
         Advisory(
             each["name"],

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-from detect_secrets.plugins.base import RegexBasedDetector
+from detect_secrets.plugins.base import BasePlugin, RegexBasedDetector
 
 from config.launch.checks import SKIPPED
 from config.launch.places import ROOT
@@ -40,7 +39,7 @@ class TrackedSecret:
 @cache
 def _detectors() -> dict[str, RegexBasedDetector]:
     """By the kind of secret; those of entropy and of names of variables find thousands of hashes and examples."""
-    known: dict[str, type[Any]] = get_mapping_from_secret_type_to_class()
+    known: dict[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
     return {
         kind: each() for kind, each in known.items() if issubclass(each, RegexBasedDetector) and kind not in LEFT_OUT
     }

@@ -94,9 +94,8 @@ def check_cells(
 ) -> list[tuple[Mapping[str, Any], Expected]]:
     """That every cell of the API's answer (of metrics that `readings` have) is what its runs say; those with a ratio,
     with what was expected. `levels`: id -> threads."""
-    found, seen = [], set()
+    found = []
     for cell in cells:
-        seen.add((cell["metric"], cell["side"], levels[cell["level"]]))
         metric, threads = cell["metric"], levels[cell["level"]]
         own = values_of(readings[cell["side"], threads], metric)
         where = f"{metric} of {cell['side']} at {threads} threads"
@@ -129,9 +128,6 @@ def check_cells(
         computed = (wanted.ratio, wanted.low, wanted.high, wanted.p, wanted.cautious_p)
         assert reported == pytest.approx(computed, rel=1e-6, abs=TINY), where
         found.append((cell, wanted))
-    metrics = {metric for metric, _, _ in seen}
-    assert THROUGHPUT in metrics
-    assert seen == {(metric, side, threads) for metric in metrics for side, threads in readings}
     return found
 
 

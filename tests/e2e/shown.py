@@ -73,6 +73,10 @@ def check_json(url: str, readings: Readings, *, tool: str, workload: int) -> Non
     answer = _compared(url, sides, workload)
     levels = {level["id"]: level["threads"] for level in answer["levels"]}
     directions = {metric["key"]: metric["direction"] for metric in answer["metrics"]}
+    metrics = {cell["metric"] for cell in answer["cells"]}
+    assert numbers.THROUGHPUT in metrics
+    seen = {(cell["metric"], cell["side"], levels[cell["level"]]) for cell in answer["cells"]}
+    assert seen == {(metric, side, threads) for metric in metrics for side, threads in readings}
     judged = numbers.check_cells(answer["cells"], readings=readings, levels=levels, tool=tool, baseline=sides[0])
     numbers.check_verdicts(judged, directions)
     _check_steadiness(answer["steadiness"], readings, levels)

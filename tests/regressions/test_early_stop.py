@@ -89,7 +89,6 @@ def test_nothing_is_decided_before_a_repetition_is_complete_and_sealed() -> None
     assert early_stop.look(now=timezone.now()) == 10
 
 
-@pytest.mark.parametrize(("spread", "ended"), [(0.03, 0), (0.003, 10)])
 def test_at_a_fixed_rate_latency_decides() -> None:
     """Throughput there is the rate, and never differs."""
     campaign = a_campaign(
@@ -112,6 +111,7 @@ def test_at_a_fixed_rate_latency_decides() -> None:
     assert reason.startswith("decided after 3 of 8 repetitions: b worse in p95, 1.3")
 
 
+@pytest.mark.parametrize(("spread", "ended"), [(0.03, 0), (0.003, 10)])
 def test_a_width_is_waited_for_although_the_sides_differ(spread: float, ended: int) -> None:
     campaign = planned("0.05")
     measured(campaign, 3, better(random.Random(3), spread=spread))

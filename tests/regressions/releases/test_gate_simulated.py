@@ -127,10 +127,10 @@ def without_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_searches")
 def test_over_three_sessions_a_row_that_is_five_per_cent_slower_is_seldom_called_fine() -> None:
-    """In 18 %, as the docs state; of this many chance alone shows more than 40 % once in a thousand."""
+    """In 7 %, as the docs state; of this many chance alone shows more than 25 % less than once in a thousand."""
     simulated = simulate_sessions(sessions=3, effect=0.05, releases=40)
-    assert simulated.fine <= 16
-    assert simulated.regressions >= 24
+    assert simulated.fine <= 10
+    assert simulated.regressions >= 30
 
 
 @pytest.mark.usefixtures("without_searches")
@@ -185,7 +185,6 @@ def share(count: int, of: int) -> str:
 
 def sessions_table(releases: int) -> None:
     """How often "fine" is wrong."""
-    setattr(welch, "repetitions_needed", lambda *_, **__: 1)  # noqa: B010
     for levels in (ROWS, 3, 1):
         for sessions in (2, 3, 5):
             line = f"| {levels} | {sessions} |"
@@ -197,7 +196,9 @@ def sessions_table(releases: int) -> None:
 
 
 def main() -> None:
-    sessions_table(600)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(welch, "repetitions_needed", lambda *_, **__: 1)
+        sessions_table(600)
     for runs in (3, 5, 10):
         for variation in (0.005, 0.01, 0.02):
             same = simulate(runs=runs, variation=variation, effect=0.0, releases=2000)

@@ -101,9 +101,11 @@ def others(reader: User, settings: LazySettings) -> Others:
     now = timezone.now()
     by = a_user(role="administrator", username="ada", email="ada.planted@bench.example", invited_as="ada.invited@x.org")
     team = a_team("observed", by)
-    hook = a_subscription(team=team.pk, by=by, address="https://hooks.example/planted-path", secret="planted-of-hook")
+    hook = a_subscription(
+        team=team.pk, by=by, address="https://hooks.example/planted-path", secret="planted-secret-of-the-webhook"
+    )
     chat = a_subscription(team=team.pk, by=by, kind="slack", address="https://hooks.example/services/T0/B0/planted")
-    mail = a_subscription(team=team.pk, by=by, kind="email", address="box.planted@bench.example")
+    mail = a_subscription(team=team.pk, by=by, kind="e-mail", address="box.planted@bench.example")
     content = {"subject": "planted-subject", "text": "planted-text"}
     own = Delivery.objects.create(
         person=by, to=by.email, content=content, answer="no mailbox ada.planted@bench.example"
@@ -123,7 +125,7 @@ def others(reader: User, settings: LazySettings) -> Others:
         "title of a shared link": "planted-title",
         "sign-in link": accounts.create_sign_in_link(user=by, now=now),
         "code for an agent": bindings.make_enrolment(systems=["alpha"], by=by, now=now),
-        "secret of a webhook": "planted-of-hook",
+        "secret of a webhook": "planted-secret-of-the-webhook",
         "path of a webhook": "planted-path",
         "path of a chat": "B0/planted",
         "mailbox of a person": by.email,

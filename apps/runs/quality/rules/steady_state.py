@@ -66,12 +66,9 @@ def _verdict(seconds: ThroughputSeconds, measured: tuple[float, float], start: i
         return failed(text, intervals=len(seconds.values) - start)
     began = float(seconds.at[start]) - _length(seconds)
     left = len(seconds.values) - start
-    change = drift(seconds.values[seconds.at > measured[0]])
-    if change and (left < FEWEST or began > measured[0] + _length(seconds)):
-        text = f"by {percent(abs(change))} {'up' if change > 0 else 'down'} over the measured phase"
-        text = f"No steady state: {seconds.name} drifts, {text}."
-        return failed(text, steady_from=began, intervals=left, drift=change)
     if left < FEWEST:
+        if drifts := _drifts(seconds, measured, steady_from=began, intervals=left):
+            return drifts
         when = f"at {plain(began, 's')} of the run's clock, {left} intervals before the end"
         text = f"No steady state: {seconds.name} still changes {when}."
         return failed(text, steady_from=began, intervals=left)
@@ -95,6 +92,8 @@ def _late(seconds: ThroughputSeconds, measured: tuple[float, float], began: floa
     )
     detail = {"steady_from": began, "moved": moved}
     if abs(moved) > MOST_MOVED:
+        if drifts := _drifts(seconds, measured, **detail):
+            return drifts
         return failed(f"The measured phase holds a warm-up: {text}.", **detail)
     return passed(f"{text[:1].upper()}{text[1:]}.", **detail)
 
@@ -107,8 +106,7 @@ def drift(values: Floats) -> float:
     (first, first_error), (second, second_error) = map(_slope, np.array_split(values, 2))
     is_monotone = first * second > 0 and abs(first) > DRIFTS * first_error and abs(second) > DRIFTS * second_error
     change = _slope(values)[0] * (len(values) - 1) / mean
-    # Of a line, the mean differs from the end by half of its change.
-    return change if is_monotone and abs(change) > 2 * MOST_MOVED else 0.0
+    return change if is_monotone and abs(change) > ALIKE else 0.0
 
 
 def _slope(y: Floats) -> tuple[float, float]:
@@ -123,6 +121,13 @@ def _slope(y: Floats) -> tuple[float, float]:
     residuals = clipped - clipped.mean() - slope * x
     total = float(residuals @ residuals)
     return slope, math.sqrt(total / (len(y) - 2) / squares * _widened(residuals, total))
+
+
+def _drifts(seconds: ThroughputSeconds, measured: tuple[float, float], **detail: float) -> RuleFinding | None:
+    """Of a run that is not steady: None: its measured phase does not drift."""
+    change = drift(seconds.values[seconds.at > measured[0]])
+    way = f"by {percent(abs(change))} {'up' if change > 0 else 'down'} over the measured phase"
+    return failed(f"No steady state: {seconds.name} drifts, {way}.", **detail, drift=change) if change else None
 
 
 def steady_from(values: Floats) -> int:

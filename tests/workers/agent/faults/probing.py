@@ -60,7 +60,8 @@ def longest_gap(inserts: list[dict[str, Any]], *, since: float = 0.0) -> tuple[f
 
 def longest_gap_of_return(lines: list[dict[str, Any]]) -> float:
     """The longest time without a write from when the repair began on, of the writes of the load or of those after."""
-    (began,) = (float(line["from"]) for line in lines if line.get("event") == "rejoin")
+    began: float
+    (began,) = (line["from"] for line in lines if line.get("event") == "rejoin")
     inserts = inserts_of(lines)
     loads = [[one for one in inserts if ("after_load" in one) == after] for after in (False, True)]
     return max(min(length, ended - began) for load in loads for length, ended in _gaps(load) if ended > began)
