@@ -67,6 +67,14 @@ def answer(url: str) -> int:
         return int(row[0])
 
 
+@pytest.fixture(autouse=True)
+def hangups() -> Iterator[None]:
+    """Where the tests were started by nohup, what they start would ignore the signal; a handler is no ignoring."""
+    before = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def test_the_end_of_a_terminal_stops_nothing_that_nohup_started() -> None:
     code = (
         "import os, signal, sys\nfrom config.launch import processes\n"
