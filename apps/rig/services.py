@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, connections, transaction
-from django.db.models import F, ProtectedError
+from django.db.models import F, ProtectedError, Q
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.catalog.api import labels_of
@@ -71,10 +71,13 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
 def remove() -> Iterator[int]:
     """Delete what `seed` made; yields the number of deleted runs. Catalog rows referenced by others are kept."""
     slugs = [spec.slug for spec in world.systems()]
+    rig = Run.objects.filter(provenance=Run.Provenance.RIG)
+    # By their slugs those of which an interrupted removal left no run.
+    made_up = System.objects.filter(Q(slug__in=slugs) | Q(pk__in=rig.values("system")))
     others = Run.objects.exclude(provenance=Run.Provenance.RIG)
-    systems = list(System.objects.filter(slug__in=slugs).exclude(pk__in=others.values("system")))
+    systems = list(made_up.exclude(pk__in=others.values("system")))
     synthetic.delete_findings([system.pk for system in systems])
-    yield from deletion.delete_runs(Run.objects.filter(provenance=Run.Provenance.RIG))
+    yield from deletion.delete_runs(rig)
     # A user's agent may have the name, too, and have measured systems of the rig.
     made = Campaign.objects.filter(jobs__agent__name=AGENT, created_by=None)
     made = made.exclude(systems__in=System.objects.exclude(slug__in=slugs))
