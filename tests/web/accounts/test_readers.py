@@ -45,9 +45,8 @@ OWN = {
     "web:sign-in-link": "the way in",
     "web:sign-out": "the way out",
     "api:own-address": "the own address",
-    "api:agent-enrol": "opens what its code names",
 }
-REFUSED, NOT_TAKEN = 403, 405
+UNKNOWN, REFUSED, NOT_TAKEN = 401, 403, 405  # agents' addresses know agents alone
 
 
 def signed_in(user: User) -> Client:
@@ -65,8 +64,7 @@ def reader(db: None, settings: LazySettings, enqueued: object) -> User:
 def test_readers_are_refused_the_pages_of_administrators_and_the_forms_of_engineers(reader: User) -> None:
     client = signed_in(reader)
     found = {name for name, address in every_address() if client.get(address).status_code == REFUSED}
-    agents = {name for name, _ in every_address() if name.startswith("api:agent-") and name not in OWN}
-    assert found == ADMINISTRATORS | FORMS | agents
+    assert found == ADMINISTRATORS | FORMS
 
 
 def test_readers_change_nothing_but_what_is_their_own(reader: User) -> None:
@@ -74,7 +72,7 @@ def test_readers_change_nothing_but_what_is_their_own(reader: User) -> None:
     for name, address in every_address():
         client = signed_in(reader)
         answers = {getattr(client, method)(address).status_code for method in UNSAFE}
-        if not answers <= {REFUSED, NOT_TAKEN}:
+        if not answers <= {UNKNOWN, REFUSED, NOT_TAKEN}:
             answered.add(name)
     queries = {name for name, _ in every_address() if name.startswith("prometheus:")}
     assert answered == OWN.keys() | queries
@@ -102,10 +100,10 @@ def others(reader: User, settings: LazySettings) -> Others:
     by = a_user(role="administrator", username="ada", email="ada.planted@bench.example", invited_as="ada.invited@x.org")
     team = a_team("observed", by)
     hook = a_subscription(
-        team=team.pk, by=by, address="https://hooks.example/planted-path", secret="planted-secret-of-the-webhook"
+        team=team, by=by, address="https://hooks.example/planted-path", secret="planted-secret-of-the-webhook"
     )
-    chat = a_subscription(team=team.pk, by=by, kind="slack", address="https://hooks.example/services/T0/B0/planted")
-    mail = a_subscription(team=team.pk, by=by, kind="e-mail", address="box.planted@bench.example")
+    chat = a_subscription(team=team, by=by, kind="slack", address="https://hooks.example/services/T0/B0/planted")
+    mail = a_subscription(team=team, by=by, kind="e-mail", address="box.planted@bench.example")
     content = {"subject": "planted-subject", "text": "planted-text"}
     own = Delivery.objects.create(
         person=by, to=by.email, content=content, answer="no mailbox ada.planted@bench.example"

