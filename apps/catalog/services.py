@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -54,18 +54,16 @@ class Registration(NamedTuple):
     notes: list[str]
 
 
-def metrics_for(keys: Iterable[str], *, most_new: int | None = None) -> dict[str, Metric]:
+def metrics_for(keys: Iterable[str], *, most_new: int = limits.NEW_METRICS) -> dict[str, Metric]:
     """Rows of `keys`, created where missing. At most three queries; concurrent callers get the same rows.
 
-    Raises InvalidField for a key that is empty, contains blanks or exceeds 160 characters, and for more than `most_new`
-    new ones (None: limits.NEW_METRICS).
+    Raises InvalidField for a key that is empty, has blanks or over 160 characters, and beyond `most_new` new ones.
     """
     wanted = sorted(set(keys))
     found = {metric.key: metric for metric in Metric.objects.filter(key__in=wanted)}
     missing = [key for key in wanted if key not in found]
     if missing:
-        _require_few(len(missing), limits.NEW_METRICS if most_new is None else most_new)
-        _make_metrics(missing)
+        _make_metrics(missing, None, most_new)
         found |= {metric.key: metric for metric in Metric.objects.filter(key__in=missing)}
     return {key: found[key] for key in wanted}
 
@@ -77,12 +75,12 @@ def name_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) ->
     with connection.cursor() as cursor:
         cursor.execute("SELECT key FROM catalog_metric WHERE key = ANY(%s)", [list(wanted)])
         missing = wanted.difference(key for (key,) in cursor.fetchall())
-    _require_few(len(missing), limits.NEW_METRICS)
     if missing:
-        _make_metrics(missing, kinds)
+        _make_metrics(missing, kinds, limits.NEW_METRICS)
 
 
-def _make_metrics(keys: Iterable[str], kinds: Mapping[str, str] | None = None) -> None:
+def _make_metrics(keys: Collection[str], kinds: Mapping[str, str] | None, most: int) -> None:
+    _require(len(keys) <= most, "metrics", f"{len(keys):,} are new; at most {most:,} may be")
     # Sorted, so that concurrent inserts cannot deadlock; a conflict means that the other one was first.
     Metric.objects.bulk_create([_new_metric(key, kinds or {}) for key in sorted(keys)], ignore_conflicts=True)
 
@@ -228,20 +226,13 @@ def _require(holds: bool, field: str, message: str) -> None:
         raise InvalidField(field, message)
 
 
-def _require_few(new: int, most: int) -> None:
-    _require(new <= most, "metrics", f"{new:,} are new; at most {most:,} may be")
-
-
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _new_metric(key: str, kinds: Mapping[str, str]) -> Metric:
-    _require(
-        bool(KEY.match(key)) and len(key) <= LONGEST_KEY,
-        "metric",
-        f"{key[:80]!r} must have 1 to {LONGEST_KEY} characters, no blank",
-    )
+    is_key = bool(KEY.match(key)) and len(key) <= LONGEST_KEY
+    _require(is_key, "metric", f"{key[:80]!r} must have 1 to {LONGEST_KEY} characters, no blank")
     spec, curated = derived_metrics.describe(key)
     return metric_row(replace(spec, kind=kinds.get(key, spec.kind)), curated=curated)
 

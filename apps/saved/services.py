@@ -18,7 +18,6 @@ from apps.comparison.pure import Comparison, Section, serialisation, with_tones
 from apps.core.answers import Hidden, Name, Shown, component
 from apps.core.audit.api import Action, record
 from apps.core.problems import FieldProblem, Invalid
-from apps.core.text import counted
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
 from apps.saved.staleness import agreement_changes, cost_changes
@@ -189,18 +188,14 @@ def describe(*, slug: str, title: str, note: str) -> None:
 
 @transaction.atomic
 def delete(*, slug: str, path: str, by: User, now: datetime) -> None:
-    """Delete it with its snapshots, and withdraw the shared links of its page at `path`: another one may have its
-    address some day. Its author's or an administrator's to do. Raises NoSuchSnapshot, PermissionDenied."""
+    """Delete it with its snapshots and the shared links of its page. Raises NoSuchSnapshot, PermissionDenied."""
     row = SavedComparison.objects.select_for_update(of=("self",)).select_related("author").filter(slug=slug).first()
     if row is None:
         raise _no_such(slug)
     if not may_delete(row.author.get_username(), by):
         raise PermissionDenied(f"{row.author.get_username()} saved it: ask them or an administrator to delete it.")
     shared_links.withdraw_of(view="saved", path=path, now=now)
-    snapshots = row.snapshots.count()
-    record(
-        Action.COMPARISON_DELETE, f"saved comparison {slug}", before=f"{row.title}, {counted(snapshots, 'snapshot')}"
-    )
+    record(Action.COMPARISON_DELETE, f"saved comparison {slug}", before=row.title)
     row.delete()
 
 

@@ -1,7 +1,6 @@
 """The protocol between agent and server: JSON messages and the compressed batches of samples.
 
 Shared by both sides, hence independent of Django and of the agent's runtime.
-
 A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; the others, in time order:
 
 - `{"node", "role", "layout", "names"?}`  the series in the node's samples; `names` only for a layout new in the run
@@ -12,8 +11,7 @@ A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; 
 - `{"event": {...}}`                      an event (EventMessage)
 - `{"output": text, "t": t}`              a line printed by the load tool, for the live view
 
-`t` is seconds on the run's clock (monotonic, 0 when the run opened). Integers within 64 signed bits stay integers; JSON
-has no non-finite floats, so they count as not observed.
+`t`: s since the run opened. Integers of 64 bits stay integers; floats that are not finite count as not observed.
 """
 
 import gzip
@@ -358,14 +356,11 @@ def _fits(value: int | float) -> bool:
 
 
 def _representable(value: Number) -> Number:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or _fits(value):
-        return value
     try:
-        return float(value)
+        number = value if value is None or _fits(value) else float(value)
     except OverflowError:  # hundreds of digits: nothing counts to that
         return None
+    return None if isinstance(number, float) and not math.isfinite(number) else number
 
 
 def _changes(node: str, t: float, before: Sequence[Number], now: Sequence[Number]) -> list[Any]:
