@@ -5,7 +5,7 @@ detect-secrets' expressions are applied to whole files: 5 s for all, where its o
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,7 +39,7 @@ class TrackedSecret:
 @cache
 def _detectors() -> dict[str, RegexBasedDetector]:
     """By the kind of secret; those of entropy and of names of variables find thousands of hashes and examples."""
-    known: dict[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
+    known: Mapping[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
     return {
         kind: each() for kind, each in known.items() if issubclass(each, RegexBasedDetector) and kind not in LEFT_OUT
     }
