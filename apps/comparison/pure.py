@@ -100,6 +100,7 @@ from apps.comparison.values import (
     with_tones,
 )
 from apps.comparison.wording import (
+    has_one_end,
     interval_text,
     interval_words,
     inverse,
@@ -202,6 +203,7 @@ __all__ = [
     "differences",
     "differing_entries",
     "geometric_mean",
+    "has_one_end",
     "interval_text",
     "interval_words",
     "inverse",

@@ -53,7 +53,12 @@ def ratio_text(ratio: Ratio) -> str:
 
 def is_bound(ratio: Ratio) -> bool:
     """Whether the interval has one end only, which `ratio_text` states."""
-    return ratio.low is not None and ratio.high is not None and (ratio.low == 0) != math.isinf(ratio.high)
+    return has_one_end(ratio.low, ratio.high)
+
+
+def has_one_end(low: float | None, high: float | None) -> bool:
+    """Of a ratio's interval, as of a side of few clock steps."""
+    return low is not None and high is not None and (low == 0) != math.isinf(high)
 
 
 def interval_text(ratio: Ratio) -> str:

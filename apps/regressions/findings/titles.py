@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from apps.comparison.pure import has_one_end
 from apps.core.text import counted
 from apps.core.units import with_unit
 from apps.regressions.models import Change, Finding
@@ -43,19 +44,15 @@ def percent(ratio: float) -> str:
 
 
 def size(ratio: float, low: float | None, high: float | None) -> str:
-    """The change; with an interval of one end, as of a side of few clock steps, that end: "+1,420 % or more"."""
-    if low is None or high is None or not _has_one_end(low, high):
+    """The change; with an interval of one end that end: "+1,420 % or more"."""
+    if not has_one_end(low, high):
         return percent(ratio)
-    return f"{percent(low)} or more" if low else f"{percent(high)} or less"
+    return f"{percent(low)} or more" if low else f"{percent(high or 0)} or less"
 
 
 def interval(low: float, high: float) -> str:
-    """ "[−14 %, −10 %]"; empty where `size` states its only end."""
-    return "" if _has_one_end(low, high) else f"[{percent(low)}, {percent(high)}]"
-
-
-def _has_one_end(low: float, high: float) -> bool:
-    return (low == 0) != math.isinf(high)
+    """As [−14 %, −10 %]; empty where `size` states its only end."""
+    return "" if has_one_end(low, high) else f"[{percent(low)}, {percent(high)}]"
 
 
 def share(part: float) -> str:
